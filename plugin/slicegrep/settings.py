@@ -1,0 +1,93 @@
+"""Every knob of the hooks: its name, type, default and plugin option, resolved once, at the edge."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+
+__all__ = ["KNOBS", "Knob", "Settings"]
+
+
+@dataclass(frozen=True, slots=True)
+class Knob:
+    """One environment variable. `option` is its name under /plugin (userConfig), "" where it has none."""
+
+    field: str
+    variable: str
+    default: int | float | str
+    option: str
+    help: str
+
+
+KNOBS = (
+    Knob("budget", "SLICEGREP_HOOK_BUDGET", 1200, "budget", "tokens that an interception starts with"),
+    Knob("max_budget", "SLICEGREP_HOOK_MAX_BUDGET", 4000, "max_budget", "tokens that it may grow to"),
+    Knob("min_coverage", "SLICEGREP_HOOK_MIN_COVERAGE", 0.55, "min_coverage", "share of the matched material below which the budget doubles"),
+    Knob("min_tokens", "SLICEGREP_HOOK_MIN_TOKENS", 2000, "min_tokens", "files below this many tokens are read as they are"),
+    Knob("max_bytes", "SLICEGREP_HOOK_MAX_BYTES", 5_000_000, "", "files above this many bytes are read as they are"),
+    Knob("timeout", "SLICEGREP_HOOK_TIMEOUT", 5.0, "", "seconds after which the plain call happens"),
+    Knob("exclude", "SLICEGREP_HOOK_EXCLUDE", "", "exclude", "globs, comma-separated, of files to leave alone"),
+    Knob("notice", "SLICEGREP_HOOK_NOTICE", "off", "notice", "on: one line to the person per interception"),
+    Knob("disable", "SLICEGREP_HOOK_DISABLE", "", "", "1 switches every hook off"),
+    Knob("annotate", "SLICEGREP_ANNOTATE", "on", "annotate", "off: leave grep output as it is"),
+    Knob("annotate_timeout_ms", "SLICEGREP_ANNOTATE_TIMEOUT_MS", 800, "", "milliseconds that annotating may take"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The resolved knobs. Tokens are o200k_base, times are in the unit of the name."""
+
+    budget: int = 1200
+    max_budget: int = 4000
+    min_coverage: float = 0.55
+    min_tokens: int = 2000
+    max_bytes: int = 5_000_000
+    timeout: float = 5.0
+    exclude: str = ""
+    notice: str = "off"
+    disable: str = ""
+    annotate: str = "on"
+    annotate_timeout_ms: int = 800
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str]) -> Settings:
+        """Read the knobs: the variable wins over the plugin option, a value that does not parse over neither."""
+        kinds = {f.name: f.type for f in fields(cls)}
+        found: dict[str, int | float | str] = {}
+        for knob in KNOBS:
+            for name in (knob.variable, f"CLAUDE_PLUGIN_OPTION_{knob.option.upper()}" if knob.option else ""):
+                raw = environment.get(name, "").strip() if name else ""
+                value = _parse(raw, str(kinds[knob.field]))
+                if value is not None:
+                    found[knob.field] = value
+                    break
+        return cls(**found)  # type: ignore[arg-type]
+
+    @property
+    def notice_on(self) -> bool:
+        """Whether the person is told of each interception."""
+        return self.notice.lower() in _YES
+
+    @property
+    def annotate_on(self) -> bool:
+        """Whether grep output is annotated."""
+        return self.annotate.lower() not in _NO
+
+
+_YES = frozenset({"on", "1", "true", "yes"})
+_NO = frozenset({"off", "0", "false", "no"})
+
+
+def _parse(raw: str, kind: str) -> int | float | str | None:
+    if not raw:
+        return None
+    if kind == "str":
+        return raw
+    try:
+        number = float(raw)
+    except ValueError:
+        return None
+    if not 0 <= number < 1e12:
+        return None
+    return int(number) if kind == "int" else number
