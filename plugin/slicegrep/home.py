@@ -1,0 +1,69 @@
+"""The home folder: where the environment, vocabulary, state and ledger are kept, and private atomic writes into it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+
+__all__ = ["append_private", "create_private", "home_folder", "replace_private", "session_folder"]
+
+_MODE_FILE = 0o600
+_MODE_FOLDER = 0o700
+_NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+
+
+def home_folder(environment: Mapping[str, str]) -> str:
+    """Return `SLICEGREP_HOME`, else `~/.slicegrep`; it need not exist yet."""
+    return environment.get("SLICEGREP_HOME") or os.path.join(os.path.expanduser("~"), ".slicegrep")
+
+
+def session_folder(home: str, session_id: str) -> str:
+    """Return the state folder of a session.
+
+    Raises ValueError where the id is not a plain name (it becomes part of a path).
+    """
+    if not session_id or len(session_id) > 128 or not _NAME.issuperset(session_id):
+        raise ValueError("session id is not a plain name")
+    return os.path.join(home, "state", session_id)
+
+
+def create_private(path: str, data: bytes) -> bool:
+    """Write a new file (0600, folders 0700). False, and nothing changed, where it exists already.
+
+    Raises OSError where it cannot be written.
+    """
+    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE_FILE)
+    except FileExistsError:
+        return False
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    return True
+
+
+def replace_private(path: str, data: bytes) -> None:
+    """Write a file whole or not at all (0600): a reader sees the old content or the new. Raises OSError."""
+    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    beside = f"{path}.{os.getpid()}.new"
+    try:
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE_FILE)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(beside, path)
+    except OSError:
+        try:
+            os.unlink(beside)
+        except OSError:
+            pass
+        raise
+
+
+def append_private(path: str, data: bytes) -> None:
+    """Append in one write, so that parallel writers do not mix (0600). Raises OSError."""
+    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE_FILE)
+    try:
+        os.write(handle, data)
+    finally:
+        os.close(handle)
