@@ -1,0 +1,88 @@
+"""The rules of Python, JavaScript and TypeScript."""
+
+from __future__ import annotations
+
+from slicegrep.outline.rules import Rules
+
+__all__ = ["RULES"]
+
+_PYTHON = """
+(function_definition name: (_) @name) @function
+(class_definition name: (_) @name) @class
+(decorated_definition definition: (_) @inner) @decorated
+(module (expression_statement (assignment left: (identifier) @name)) @variable)
+(class_definition body: (block (expression_statement (assignment left: (identifier) @name)) @variable))
+(type_alias_statement left: (_) @name) @type
+"""
+
+_FUNCTION = "[(arrow_function) (function_expression) (generator_function)]"
+
+# React.memo(() => ...), debounce(function () ...): the name is given to the result, and people mean the function.
+_WRAPPERS = (
+    r"(?:.*\.)?(?:memo|forwardRef|observer|lazy|useCallback|debounce|throttle|once|memoize|defineComponent"
+    r"|async[Hh]andler|catchAsync|wrap(?:[A-Z]\w*)?|with[A-Z]\w*|action|createAsyncThunk)"
+)
+
+_JAVASCRIPT = f"""
+(function_declaration name: (_) @name) @function
+(generator_function_declaration name: (_) @name) @function
+(function_expression name: (_) @name) @function
+(generator_function name: (_) @name) @function
+(class_declaration name: (_) @name) @class
+(class name: (_) @name) @class
+(method_definition name: (_) @name) @method
+(variable_declarator name: (identifier) @name value: {_FUNCTION} @value) @function
+(variable_declarator name: (identifier) @name value: (class) @value) @class
+(variable_declarator name: (identifier) @name value: (call_expression function: (_) @callee
+  arguments: (arguments {_FUNCTION} @value))) @function
+(assignment_expression left: [(member_expression) (identifier) (subscript_expression)] @name right: {_FUNCTION} @value) @function
+(assignment_expression left: [(member_expression) (identifier)] @name right: (class) @value) @class
+(pair key: (_) @name value: {_FUNCTION} @value) @method
+(pair key: (_) @name value: (object)) @qualifier
+(variable_declarator name: (identifier) @name value: (object)) @qualifier
+(assignment_expression left: (member_expression) @name right: (object)) @qualifier
+(program (lexical_declaration (variable_declarator name: (identifier) @name) @variable))
+(program (variable_declaration (variable_declarator name: (identifier) @name) @variable))
+(program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
+(program (expression_statement (assignment_expression left: (member_expression) @name right: [(object) (array)]) @variable))
+(export_statement declaration: (_) @inner) @wrap
+(export_statement value: (_) @inner) @wrap
+(export_statement "default" value: {_FUNCTION} @known) @function
+(export_statement "default" value: (class) @known) @class
+(lexical_declaration . (variable_declarator) @inner) @wrap
+(variable_declaration . (variable_declarator) @inner) @wrap
+"""
+
+_JAVASCRIPT_ONLY = f"""
+(field_definition property: (_) @name value: {_FUNCTION} @value) @method
+"""
+
+_TYPESCRIPT_ONLY = f"""
+(public_field_definition name: (_) @name value: {_FUNCTION} @value) @method
+(abstract_class_declaration name: (_) @name) @class
+(interface_declaration name: (_) @name) @interface
+(enum_declaration name: (_) @name) @enum
+(type_alias_declaration name: (_) @name) @type
+(function_signature name: (_) @name) @function
+(method_signature name: (_) @name) @method
+(abstract_method_signature name: (_) @name) @method
+(internal_module name: (_) @name) @namespace
+(module name: (_) @name) @namespace
+(class_body (decorator) @attribute)
+(ambient_declaration (_) @inner) @wrap
+(expression_statement (internal_module) @inner) @wrap
+"""
+
+_SAYS_NOTHING = frozenset({"prototype", "exports", "module", "this", "self", "window", "globalThis"})
+
+
+def _script(query: str) -> Rules:
+    return Rules(query=query, split=".", dropped=_SAYS_NOTHING, callees=_WRAPPERS)
+
+
+RULES = {
+    "python": Rules(_PYTHON),
+    "javascript": _script(_JAVASCRIPT + _JAVASCRIPT_ONLY),
+    "typescript": _script(_JAVASCRIPT + _TYPESCRIPT_ONLY),
+    "tsx": _script(_JAVASCRIPT + _TYPESCRIPT_ONLY),
+}
