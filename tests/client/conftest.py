@@ -1,0 +1,137 @@
+"""Fixtures of the client tests: the clients, the plugin as a user installs it, one HOME and one API for each test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from driver import (
+    NATIVE,
+    NODE,
+    REPOSITORY,
+    Client,
+    World,
+    client,
+    locked,
+    network_environment,
+    tool_folder,
+)
+from scripted_api import ScriptedAPI, serving
+
+SETUP_SECONDS = 900
+"""Set-up downloads some 40 wheels; this is the limit on a slow line."""
+
+
+@pytest.fixture(scope="session", params=[NATIVE, NODE])
+def claude(request: pytest.FixtureRequest) -> Client:
+    """Each pinned client in turn. A failure to install it is an error, never a skip."""
+    return client(request.param)
+
+
+@pytest.fixture(scope="session")
+def marketplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the repository as a user's clone would be: what git tracks or would track, nothing else."""
+    target = tmp_path_factory.mktemp("marketplace") / "slicegrep"
+    listed = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        capture_output=True,
+        check=False,
+    )
+    if listed.returncode:
+        left_out = shutil.ignore_patterns(".git", ".venv", "__pycache__", "*.egg-info", ".*_cache")
+        shutil.copytree(REPOSITORY, target, ignore=left_out)
+        return target
+    for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
+        source = REPOSITORY / name
+        if source.is_file():
+            (target / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target / name)
+    return target
+
+
+@pytest.fixture(scope="session")
+def prepared(marketplace: Path) -> Path:
+    """Return a SLICEGREP_HOME that `slicegrep setup` has filled, shared by all runs with the same requirements."""
+    key = (marketplace / "plugin" / "requirements.key").read_text().strip()
+    with locked("prepared") as root:
+        home = root / f"prepared-{key}"
+        done = subprocess.run(
+            [str(marketplace / "bin" / "slicegrep"), "setup"],
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": os.environ["HOME"],
+                **network_environment(),
+                "SLICEGREP_HOME": str(home),
+            },
+            capture_output=True,
+            text=True,
+            timeout=SETUP_SECONDS,
+            check=False,
+        )
+    assert (home / "env" / key / ".ready").exists(), f"slicegrep setup failed:\n{done.stdout}\n{done.stderr}"
+    return home
+
+
+@pytest.fixture(scope="session")
+def installed(claude: Client, marketplace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a HOME in which the client's own commands added the marketplace and installed the plugin."""
+    folder = tmp_path_factory.mktemp(f"installed-{claude.version}")
+    home, project = folder / "home", folder / "project"
+    home.mkdir()
+    project.mkdir()
+    path = str(tool_folder(folder / "bin"))
+    world = World(claude, home, project, ScriptedAPI(), path, {"SLICEGREP_HOOK_DISABLE": "1"})
+    world.install(marketplace)
+    return home
+
+
+@pytest.fixture
+def bare_world(claude: Client, tmp_path: Path) -> Iterator[World]:
+    """Yield a world without the plugin: what the client does by itself."""
+    with _world(claude, tmp_path, None) as world:
+        yield world
+
+
+@pytest.fixture
+def world(claude: Client, installed: Path, prepared: Path, tmp_path: Path) -> Iterator[World]:
+    """Yield a fresh world with the plugin installed and its dependencies in place."""
+    with _world(claude, tmp_path, installed) as world:
+        adopt(world, prepared)
+        yield world
+
+
+@pytest.fixture
+def unprepared_world(claude: Client, installed: Path, tmp_path: Path) -> Iterator[World]:
+    """Yield a fresh world with the plugin installed whose dependencies are not there yet."""
+    with _world(claude, tmp_path, installed) as world:
+        yield world
+
+
+def adopt(world: World, prepared: Path) -> None:
+    """Give a world the shared environment and vocabulary; everything else in its SLICEGREP_HOME is its own."""
+    world.data.mkdir(mode=0o700)
+    for name in ("env", "vocab"):
+        if (prepared / name).is_dir():
+            (world.data / name).symlink_to(prepared / name)
+
+
+@contextmanager
+def _world(claude: Client, folder: Path, template: Path | None) -> Iterator[World]:
+    home, project = folder / "home", folder / "project"
+    project.mkdir()
+    if template is None:
+        home.mkdir()
+    else:
+        shutil.copytree(template, home, symlinks=True)
+        for path in home.glob(".claude/**/*.json"):
+            text = path.read_text()
+            if str(template) in text:
+                path.write_text(text.replace(str(template), str(home)))
+    with serving(ScriptedAPI()) as api:
+        yield World(claude, home, project, api, str(tool_folder(folder / "bin")))
