@@ -6,11 +6,8 @@ import json
 import os
 import re
 import stat
+from collections.abc import Callable, Iterator  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 __all__ = ["Edit", "Search", "SessionLog", "agent_transcript", "read_session"]
 
@@ -236,8 +233,7 @@ class _Reading:
         """Take in one row."""
         self._left -= max(len(row), _ROW_COST)
         entry = _parsed(row)
-        if not self._version and isinstance(entry.get("version"), str):
-            self._version = entry["version"]
+        self._version = self._version or _clean(entry.get("version"))
         kind = entry.get("type")
         if kind == "user":
             self._add_user(entry)
@@ -271,7 +267,7 @@ class _Reading:
             return self._wants_calls and _SILENT_RESULT.search(head, body.end()) is None
         return self._wants_calls or _ASSISTANT.match(head, body.end()) is None
 
-    def _add_user(self, entry: dict[str, Any]) -> None:
+    def _add_user(self, entry: dict[str, object]) -> None:
         if entry.get("isCompactSummary"):
             self._summary = self._summary or _REMINDER.sub("", _clean(_content(entry)))[:_TEXT_CHARS]
             return
@@ -290,7 +286,7 @@ class _Reading:
             self._prompts.append(text)
             self._compacted += self._before_compaction
 
-    def _add_assistant(self, entry: dict[str, Any]) -> None:
+    def _add_assistant(self, entry: dict[str, object]) -> None:
         content = _content(entry)
         if not self._wants_calls or not isinstance(content, list):
             return
@@ -304,17 +300,19 @@ class _Reading:
                 self._add_call(str(block.get("name")), block["input"])
                 self._tools[str(block.get("id"))] = str(block.get("name"))
 
-    def _add_call(self, tool: str, given: dict[str, Any]) -> None:
+    def _add_call(self, tool: str, given: dict[str, object]) -> None:
         if tool in _SHELLS or tool == "Grep":
             text = _clean(given.get("pattern" if tool == "Grep" else "command"), _COMMAND_CHARS)
             if text:
                 self._searches.append(Search(tool, text, _clean(given.get("path"), _COMMAND_CHARS)))
             return
         path = _clean(given.get("file_path"), _COMMAND_CHARS)
-        changes = given.get("edits") if isinstance(given.get("edits"), list) else [given]
-        for change in reversed(changes or []):
-            new = change.get("new_string", change.get("content")) if isinstance(change, dict) else None
-            if path and isinstance(new, str):
+        several = given.get("edits")
+        for change in reversed(several) if isinstance(several, list) else (given,):
+            if not path or not isinstance(change, dict):
+                continue
+            new = change.get("new_string", change.get("content"))
+            if isinstance(new, str):
                 old = _clean(change.get("old_string"), _EDIT_CHARS)
                 self._edits.append(Edit(path, old, _clean(new, _EDIT_CHARS)))
 
@@ -340,7 +338,7 @@ class _Reading:
         )
 
 
-def _parsed(row: bytes) -> dict[str, Any]:
+def _parsed(row: bytes) -> dict[str, object]:
     """Return the row's object, {} where it is none: the last row may be half written, any may be damaged."""
     try:
         entry = json.loads(row.decode("utf-8", "replace"))
@@ -349,7 +347,7 @@ def _parsed(row: bytes) -> dict[str, Any]:
     return entry if isinstance(entry, dict) else {}
 
 
-def _content(entry: dict[str, Any]) -> Any:
+def _content(entry: dict[str, object]) -> object:
     message = entry.get("message")
     return message.get("content") if isinstance(message, dict) else None
 
@@ -367,14 +365,14 @@ def _text_of(content: object) -> str:
     return "\n".join(b["text"] for b in content if isinstance(b, dict) and isinstance(b.get("text"), str))
 
 
-def _prompt_of(entry: dict[str, Any]) -> str:
+def _prompt_of(entry: dict[str, object]) -> str:
     """Return what the person wrote in a user row, "" where the client wrote it."""
     if entry.get("isMeta") or entry.get("promptSource") == "system":
         return ""
     return _persons_words(_text_of(_content(entry)))
 
 
-def _queued_prompt(entry: dict[str, Any]) -> str:
+def _queued_prompt(entry: dict[str, object]) -> str:
     """Return a prompt that was typed while the agent was at work: an attachment, not a user row."""
     attachment = entry.get("attachment")
     if (
