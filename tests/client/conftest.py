@@ -28,6 +28,19 @@ SETUP_SECONDS = 900
 """Set-up downloads some 40 wheels; this is the limit on a slow line."""
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    """Name the marks: `-m "not client"` leaves the real client out, `-m "not slow"` its longest tests."""
+    config.addinivalue_line("markers", "client: drives the real Claude Code")
+    config.addinivalue_line("markers", "slow: takes over half a minute")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test of this folder."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker("client")
+
+
 @pytest.fixture(scope="session", params=[NATIVE, NODE])
 def claude(request: pytest.FixtureRequest) -> Client:
     """Each pinned client in turn. A failure to install it is an error, never a skip."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sysconfig
 from pathlib import Path
 
-__all__ = ["large_real_source", "made_module", "real_source", "size_of_tokens"]
+__all__ = ["large_real_source", "made_module", "real_source"]
 
 _WORDS = (
     "amber",
@@ -42,7 +42,10 @@ def large_real_source(size: int) -> str:
 
 
 def made_module(functions: int, *, target: int = -1, name: str = "settle_invoice") -> str:
-    """Return a Python module of `functions` functions of 9 lines; the one at `target` is called `name` and says so."""
+    """Return a Python module of `functions` functions of 10 lines each, with tabs and trailing spaces in some.
+
+    The function at `target` (from 0) is called `name`; the others by a word and their index.
+    """
     parts = ['"""A made module."""\n\nimport math\n\n']
     for index in range(functions):
         word = _WORDS[index % len(_WORDS)]
@@ -50,16 +53,11 @@ def made_module(functions: int, *, target: int = -1, name: str = "settle_invoice
         parts.append(
             f"def {called}(left_{index}, right_{index}):\n"
             f'    """Return the {word} of step {index}."""\n'
-            f"    total_{index} = left_{index} * {index} + right_{index}\n"
+            f"    total_{index} = left_{index} * {index}\t+ right_{index}\n"
             f"    if total_{index} > {index * 7}:\n"
-            f"\ttotal_{index} -= math.floor({index}.5)  \n".replace("\t", "        ")
-            + f"    for turn_{index} in range({index % 9}):\n"
+            f"        total_{index} -= math.floor({index}.5)  \n"
+            f"    for turn_{index} in range({index % 9}):\n"
             f"        total_{index} += turn_{index} * {index + 3}\n"
             f"    return total_{index}\n\n\n"
         )
     return "".join(parts)
-
-
-def size_of_tokens(tokens: int) -> int:
-    """Return the characters of source code that make about so many tokens, on the small side."""
-    return tokens * 4

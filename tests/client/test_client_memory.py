@@ -1,0 +1,72 @@
+"""What is remembered across the life of a conversation: resumed, forked, compacted, cleared."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from checks import assert_narrowed, assert_whole, delivery
+from driver import NATIVE, Client, Session, World
+from samples import made_module
+
+
+def _started(world: World) -> tuple[Session, Path]:
+    path = world.write("core.py", made_module(150))
+    session = world.session()
+    first = session.play("Look at core.py", [world.read("core.py")])
+    assert_narrowed(first.result(), path)
+    return session, path
+
+
+def test_a_resumed_session_remembers_what_it_was_shown(world: World) -> None:
+    """After --resume the second read is whole: the conversation still holds the first."""
+    session, path = _started(world)
+    second = session.play("Go on", [world.read("core.py")])
+    assert_whole(second.result(), path)
+
+
+def test_after_compaction_a_read_is_narrowed_again_and_the_next_is_whole(world: World) -> None:
+    """/compact drops the memory of what was shown, since the conversation no longer holds it."""
+    session, path = _started(world)
+    compacted = session.play("/compact")
+    assert compacted.code == 0
+    assert [r.kind for r in world.api.requests if r.kind == "summary"] == ["summary"]
+    again = session.play("Go on with core.py", [world.read("core.py")], [world.read("core.py")])
+    assert_narrowed(again.result(), path)
+    assert delivery(again, path)
+    assert_whole(again.result(turn=1), path)
+
+
+@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+def test_after_clear_a_read_is_narrowed_again(world: World, claude: Client) -> None:
+    """/clear begins a conversation that was shown nothing (headless, only the new client knows the command)."""
+    assert claude.native
+    session, path = _started(world)
+    assert session.play("/clear").code == 0
+    transcripts = (world.home / ".claude" / "projects").rglob("*.jsonl")
+    session.ident = max(transcripts, key=lambda p: p.stat().st_mtime_ns).stem
+    again = session.play("Look at core.py", [world.read("core.py")], [world.read("core.py")])
+    assert_narrowed(again.result(), path)
+    assert_whole(again.result(turn=1), path)
+
+
+def test_a_forked_session_is_never_trapped(world: World) -> None:
+    """A fork has an id of its own: its first read may be narrowed once more, its second is whole."""
+    session, path = _started(world)
+    fork = session.play(
+        "Try it another way", [world.read("core.py")], [world.read("core.py")], words=("--fork-session",)
+    )
+    assert not fork.result().error
+    assert_whole(fork.result(turn=1), path)
+
+
+def test_the_latest_prompt_of_a_resumed_session_leads(world: World) -> None:
+    """In a resumed session the focus is the new prompt."""
+    world.write("core.py", made_module(100))
+    path = world.write("bill.py", made_module(200, target=160))
+    session = world.session()
+    session.play("What do amber_12 and basil_13 do?", [world.read("core.py")])
+    second = session.play("And settle_invoice in bill.py?", [world.read("bill.py")])
+    wanted = path.read_text().split("\n").index("def settle_invoice(left_160, right_160):") + 1
+    assert wanted in assert_narrowed(second.result(), path)
