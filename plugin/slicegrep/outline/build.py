@@ -1,66 +1,95 @@
-"""From a source to its outline: which reader serves, and how what it found nests and is called."""
+"""From a source to its outline: which reader serves its language, and what is around a line."""
 
 from __future__ import annotations
 
 import time
 from bisect import bisect_right
+from typing import TYPE_CHECKING
 
 from slicegrep.languages import LANGUAGES
-from slicegrep.outline.found import HIDDEN, Found
-from slicegrep.outline.prepare import encoded, without_preprocessor
+from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS, nested
+from slicegrep.outline.patterns import by_patterns
+from slicegrep.outline.prepare import encoded, repair, without_preprocessor
 from slicegrep.outline.rules import Rules, rules_of
+from slicegrep.outline.scripts import script_blocks
+from slicegrep.outline.statements import by_statements
 from slicegrep.types import Outline, Source, Symbol
+
+if TYPE_CHECKING:
+    from slicegrep.outline.found import Found
 
 __all__ = ["PARSE_SECONDS", "enclosing", "enclosing_kinds", "outline"]
 
-PARSE_SECONDS = 2.0
-"""A 5 MB file of JavaScript takes about one second; past this the answer is by patterns."""
+PARSE_SECONDS = 1.5
+"""A 5 MB file of dense Python takes about one second; past this the answer is by patterns. The hook has five."""
 
-_QUALIFIER = 200
-"""Characters. Past it a name starts anew: thousands of definitions inside each other would cost their square."""
-
-_FUNCTIONS = frozenset({"function", "method", "constructor", "procedure", "trigger", "macro"})
-_CLASSES = frozenset(
-    {
-        "class", "struct", "enum", "union", "interface", "trait", "impl", "object", "record", "protocol",
-        "extension", "actor", "typedef", "mixin", "module", "type", "concept", "table", "view", "instance",
-    }
-)  # fmt: skip
-
-enclosing_kinds: frozenset[str] = _FUNCTIONS | _CLASSES
+enclosing_kinds: frozenset[str] = FUNCTION_KINDS | CLASS_KINDS
 """The kinds that a line is said to be in. Namespaces, variables and declarations without a body are not among them."""
+
+_SCRIPTED = frozenset({"vue", "svelte"})
+_PLAIN = Rules("")
+_SQL = Rules("", split=r"\.", member_kind="function")
 
 
 def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
     """Find the definitions of a source; an empty outline for what is not source code. Never raises for any text.
 
-    `seconds` bounds the parser; past it the definitions are those of line patterns.
+    `seconds` bounds the parser; past it, and where the grammar's wheel is not installed, the definitions are those
+    of line patterns.
     """
     language = source.language
     if language not in LANGUAGES:
         return Outline(language)
     deadline = time.monotonic() + seconds
-    rules = rules_of(language)
-    if rules is None:
-        return Outline(language)
-    found, broken = _by_grammar(source, rules, deadline)
-    return Outline(language, _nested(found, rules), broken=broken)
-
-
-def _by_grammar(source: Source, rules: Rules, deadline: float) -> tuple[list[Found], bool]:
-    from slicegrep.outline import trees  # noqa: PLC0415 - the grammar's import waits for the first source
-
-    grammar = trees.grammar_of(source.language)
+    if language == "sql":
+        return Outline(language, nested(by_statements(source.lines, deadline), _SQL), method="patterns")
+    if language in _SCRIPTED:
+        return _of_scripts(source, deadline)
+    rules = rules_of(language) or _PLAIN
     text, emptied = encoded(source.lines)
-    seen = text
+    answer = _by_grammar(language, rules, text, deadline)
+    if answer is None:
+        return Outline(language, nested(by_patterns(source.lines), rules), broken=True, method="patterns")
+    found, broken = answer
+    return Outline(language, nested(found, rules), broken=emptied or broken)
+
+
+def _of_scripts(source: Source, deadline: float) -> Outline:
+    text, emptied = encoded(source.lines)
     found: list[Found] = []
-    if rules.preprocessor:
-        seen, found = without_preprocessor(text)
-    tree = trees.parse(grammar, seen, deadline) if grammar is not None else None
+    broken = emptied
+    rules = _PLAIN
+    for language, block in script_blocks(text):
+        rules = rules_of(language) or _PLAIN
+        answer = _by_grammar(language, rules, block, deadline)
+        if answer is None:
+            patterned = nested(by_patterns(tuple(block.decode("utf-8", "replace").split("\n"))), rules)
+            return Outline(source.language, patterned, broken=True, method="patterns")
+        found += answer[0]
+        broken = broken or answer[1]
+    return Outline(source.language, nested(found, rules), broken=broken)
+
+
+def _by_grammar(language: str, rules: Rules, text: bytes, deadline: float) -> tuple[list[Found], bool] | None:
+    """Return what the grammar finds and whether it met errors; None without a grammar, or past the deadline."""
+    try:
+        from slicegrep.outline import trees  # noqa: PLC0415 - its import waits for the first source
+    except ImportError:
+        return None
+    grammar = trees.grammar_of(language)
+    if grammar is None:
+        return None
+    seen, found = without_preprocessor(text) if rules.preprocessor else (text, [])
+    tree = trees.parse(grammar, seen, deadline)
     if tree is None:
-        return found, True
-    found += trees.definitions(tree, rules, source.language, text)
-    return found, emptied or tree.root_node.has_error
+        return None
+    broken = tree.root_node.has_error
+    if broken and rules.repairs:
+        repaired = repair(seen, rules.repairs)
+        other = trees.parse(grammar, repaired, deadline) if repaired != seen else None
+        if other is not None and trees.errors(other, language) < trees.errors(tree, language):
+            tree = other
+    return found + trees.definitions(tree, rules, language, text), broken
 
 
 def enclosing(outline: Outline, line: int) -> Symbol | None:
@@ -73,56 +102,3 @@ def enclosing(outline: Outline, line: int) -> Symbol | None:
             return symbol
         at = symbol.parent
     return None
-
-
-def _nested(found: list[Found], rules: Rules) -> tuple[Symbol, ...]:
-    found.sort(key=lambda one: (one.start_byte, -one.end_byte))
-    symbols: list[Symbol] = []
-    around: list[
-        tuple[int, str, str, int, bool]
-    ] = []  # end byte, kind, qualified, index of the nearest symbol, in a function
-    for one in found:
-        while around and around[-1][0] <= one.start_byte:
-            around.pop()
-        _, outer_kind, outer_name, parent, in_function = around[-1] if around else (0, "", "", -1, False)
-        kind = one.kind
-        if kind == "function" and outer_kind in _CLASSES:
-            kind = rules.member_kind
-        elif kind == "method" and outer_kind in ("", "namespace") and not one.scope and rules.split == ".":
-            kind = "function"
-        if kind == "variable" and (in_function or one.start_row == one.end_row):
-            kind = HIDDEN
-        qualified = _qualified(one, kind, outer_name, outer_kind, rules)
-        index = parent
-        if kind != HIDDEN:
-            index = len(symbols)
-            depth = symbols[parent].depth + 1 if parent >= 0 else 0
-            symbols.append(
-                Symbol(
-                    kind,
-                    one.name,
-                    qualified,
-                    one.start_row + 1,
-                    one.end_row + 1,
-                    one.signature,
-                    one.name_row + 1,
-                    parent,
-                    depth,
-                )
-            )
-        if kind != "typedef":  # the struct that a typedef names is not inside it
-            around.append((one.end_byte, kind, qualified, index, in_function or kind in _FUNCTIONS))
-    return tuple(symbols)
-
-
-def _qualified(one: Found, kind: str, outer_name: str, outer_kind: str, rules: Rules) -> str:
-    parts = list(one.scope)
-    if outer_name and not one.absolute and len(outer_name) <= _QUALIFIER:
-        parts.insert(0, outer_name)
-    before = rules.separator.join(parts)
-    if not before:
-        return one.name
-    between = rules.separator
-    if rules.method_separator and kind == "method" and (one.scope or outer_kind in _CLASSES):
-        between = rules.method_separator
-    return f"{before}{between}{one.name}"

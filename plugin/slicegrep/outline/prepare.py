@@ -6,7 +6,7 @@ import re
 
 from slicegrep.outline.found import Found
 
-__all__ = ["LONGEST_LINE", "encoded", "without_preprocessor"]
+__all__ = ["LONGEST_LINE", "encoded", "repair", "without_preprocessor"]
 
 LONGEST_LINE = 20_000
 """Characters. Longer lines (minified code, embedded data) are emptied: a parser spends about a second per MB on
@@ -18,6 +18,13 @@ def encoded(lines: tuple[str, ...]) -> tuple[bytes, bool]:
     kept = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     text = "\n".join(kept)
     return text.encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(lines) - 1
+
+
+def repair(text: bytes, repairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """Return the text with each (pattern, replacement) of equal length applied, line by line."""
+    for pattern, replacement in repairs:
+        text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
+    return text
 
 
 _NOT_CODE = re.compile(rb'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)

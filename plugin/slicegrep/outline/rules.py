@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 
 __all__ = ["Rules", "rules_of"]
@@ -13,56 +13,60 @@ class Rules:
     """How one language's definitions are found and named.
 
     `query` is a tree-sitter query. In each of its patterns one capture is the definition and its name is the
-    symbol's kind (`@function`, `@class`, `@namespace`, `@qualifier` for what only lends its name). The others:
+    symbol's kind (`@function`, `@class`, `@namespace`; `@qualifier` for what only lends its name). Where several
+    patterns capture one node, the first in the query counts. The other captures:
 
-    - `@name` the name; `@declarator` the top of a C declarator, followed down to its name;
-      `@known` a definition without a name of its own, called as `unnamed` says
-      where several patterns capture one node, the first in the query counts
+    - `@name` the name; `@declarator` the top of a C declarator, followed down to its name; `@known` a definition
+      without a name of its own, called as `unnamed` says; `@more` text that belongs to the name, after `joint`
     - `@scope` what qualifies the name by its own spelling (a receiver, a class)
-    - `@body` where the signature ends, where the field `body` does not say it; `@value` the function that has
-      been given the name, so that its own name counts for nothing
-    - `@callee` what is called with the function, which must be one of `callees`
+    - `@body` where the signature ends, where the field `body` does not say it; `@tail` a sibling that ends the
+      definition; `@value` the function that has been given the name, so that its own name counts for nothing
+    - `@callee` what is called, which must match `callees[kind]`
     - `@wrap` and `@inner`: the range (and the signature) of the inner node begins where the wrapper begins;
       `@decorated` and `@inner`: only the range does; `@attribute`: a sibling before the definition that belongs to it
     """
 
     query: str
     separator: str = "."
-    method_separator: str = ""
-    """Between a class and its method, where it is not `separator`."""
+    separators: dict[str, str] = field(default_factory=dict)
+    """By the kind in the query (`method`), or `in KIND` for what is directly inside, where it is not `separator`."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Kinds of the query that are called otherwise in the outline."""
     split: str = ""
-    """What divides a name as written (`A::b`) into scope and name."""
-    callees: str = ""
-    """Calls that hand back the function they were given (a regular expression for the text of `@callee`)."""
+    """What divides a name as written (`A::b`) into scope and name (a regular expression)."""
+    joint: str = " "
+    callees: dict[str, str] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     """Parts of a divided name that say nothing (`prototype`, `exports`)."""
     absolute_scope: bool = False
     """Whether a `@scope` stands alone: what is around the definition does not qualify it."""
-    unnamed: str = "default"
-    annotations: str = r"@(?!interface\b)[\w.:]+\s*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s*"
+    unnamed: str = ""
+    annotations: str = r"@(?!interface\b)[\w.:]+[ \t]*(?:\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))?\s*"
     """What may stand before a signature and is no part of it (a regular expression)."""
+    ends: str = r"\{"
+    """Where a signature ends when no body was captured (a regular expression)."""
     preprocessor: bool = False
     """Whether `#if` and `#define` lines are taken out before the grammar sees the text."""
+    repairs: tuple[tuple[bytes, bytes], ...] = ()
+    """Replacements of the same length that help the grammar; tried when it met errors, kept when fewer remain."""
     member_kind: str = "method"
     """What a function directly inside a class-like definition is."""
+    equations: bool = False
+    """Whether neighbours of one name are one definition (and a `signature` its beginning)."""
 
 
 _HOMES = {
-    "python": "rules_script",
-    "javascript": "rules_script",
-    "typescript": "rules_script",
-    "tsx": "rules_script",
-    "go": "rules_systems",
-    "rust": "rules_systems",
-    "c": "rules_systems",
-    "cpp": "rules_systems",
-    "java": "rules_managed",
+    "rules_script": ("python", "javascript", "typescript", "tsx"),
+    "rules_dynamic": ("ruby", "php", "lua", "bash", "elixir"),
+    "rules_systems": ("go", "rust", "c", "cpp", "zig"),
+    "rules_managed": ("java", "csharp", "kotlin", "swift", "scala", "dart", "haskell"),
 }
+_HOME_OF = {language: home for home, languages in _HOMES.items() for language in languages}
 
 
 def rules_of(language: str) -> Rules | None:
-    """Return the rules of a language by its name in `LANGUAGES`, or None where there are none."""
-    home = _HOMES.get(language)
+    """Return the rules of a language by its name in `LANGUAGES`, or None where no grammar serves it."""
+    home = _HOME_OF.get(language)
     if home is None:
         return None
     table: dict[str, Rules] = import_module(f"slicegrep.outline.{home}").RULES

@@ -47,8 +47,8 @@ _JAVASCRIPT = f"""
 (program (expression_statement (assignment_expression left: (member_expression) @name right: [(object) (array)]) @variable))
 (export_statement declaration: (_) @inner) @wrap
 (export_statement value: (_) @inner) @wrap
-(export_statement "default" value: {_FUNCTION} @known) @function
-(export_statement "default" value: (class) @known) @class
+(export_statement "default" @name value: {_FUNCTION} @value) @function
+(export_statement "default" @name value: (class) @value) @class
 (lexical_declaration . (variable_declarator) @inner) @wrap
 (variable_declaration . (variable_declarator) @inner) @wrap
 """
@@ -77,7 +77,7 @@ _SAYS_NOTHING = frozenset({"prototype", "exports", "module", "this", "self", "wi
 
 
 def _script(query: str) -> Rules:
-    return Rules(query=query, split=".", dropped=_SAYS_NOTHING, callees=_WRAPPERS)
+    return Rules(query=query, split=r"\.", dropped=_SAYS_NOTHING, callees={"function": _WRAPPERS})
 
 
 RULES = {

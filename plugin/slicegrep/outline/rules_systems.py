@@ -1,4 +1,4 @@
-"""The rules of Go, Rust, C and C++."""
+"""The rules of Go, Rust, C, C++ and Zig."""
 
 from __future__ import annotations
 
@@ -72,9 +72,20 @@ _CPP = (
 """
 )
 
+_ZIG = """
+(function_declaration name: (_) @name) @function
+(variable_declaration . (identifier) @name (struct_declaration)) @struct
+(variable_declaration . (identifier) @name (enum_declaration)) @enum
+(variable_declaration . (identifier) @name (union_declaration)) @union
+(variable_declaration . (identifier) @name [(opaque_declaration) (error_set_declaration)]) @type
+(test_declaration [(string) (identifier)] @name) @test
+(source_file (variable_declaration . (identifier) @name) @variable)
+"""
+
 RULES = {
     "go": Rules(_GO, absolute_scope=True),
     "rust": Rules(_RUST, separator="::", annotations=r"#\[[^\]]*\]\s*"),
     "c": Rules(_C, preprocessor=True, annotations=r"\[\[[^\]]*\]\]\s*"),
+    "zig": Rules(_ZIG, renamed={"test": "function"}, annotations="(?!)"),
     "cpp": Rules(_CPP, separator="::", split="::", preprocessor=True, annotations=r"\[\[[^\]]*\]\]\s*"),
 }
