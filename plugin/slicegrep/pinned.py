@@ -49,7 +49,7 @@ _HINTS = (
         "this Python cannot make environments: install uv, or your system's python3-venv",
     ),
     (
-        r"Read-only file system|Permission denied|Not a directory",
+        r"Read-only file system|Permission denied|Not a directory|File exists",
         "the home folder must be one you can write to (SLICEGREP_HOME)",
     ),
     (
