@@ -1,0 +1,271 @@
+"""PostToolUse of Grep, Bash and PowerShell: the payload turned into the answer, and into what to remember of it."""
+
+# ruff: noqa: PTH111, PTH113, PTH117, PTH118 (importing pathlib costs 10 ms of a hook's start)
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from dataclasses import dataclass
+
+from slicegrep.annotate import ARROW, Annotated, EnclosingOf, Row, annotate, utf16_length
+from slicegrep.client_version import REPLACES_OUTPUT, client_version
+from slicegrep.references import find_references
+from slicegrep.search_command import SearchCommand, search_command
+from slicegrep.search_roots import search_roots
+from slicegrep.settings import Settings  # noqa: TC001 (as above)
+from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
+
+__all__ = ["Outcome", "answer", "outcome", "remember"]
+
+# UTF-16 code units of a result past which the client shows a 2 kB preview of it instead: 30,000 for Bash and 20,000
+# for Grep, measured in 2.1.332 and 2.1.100. The margin is for what the client itself adds.
+_MOST_BASH = 29_000
+_MOST_GREP = 19_000
+# The client's cap on an additionalContext is 10,000 UTF-16 code units.
+_MOST_CONTEXT = 9_500
+_UNBOUNDED = 1 << 40
+
+_RESET = "Shell cwd was reset to"
+_SHELLS = {"Bash": False, "PowerShell": True}
+
+_MOST_REFERENCES = 200
+_MOST_OUTPUT = 200_000
+_MOST_PATTERNS = 10
+_MOST_TEXT = 300
+_BARE = re.compile(r"^(\d{1,7}):", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one payload."""
+
+    answer: dict[str, object] | None = None
+    """The hook's JSON; None where the output stays as it is."""
+    hits: int = 0
+    """Match lines that a file was verified to hold."""
+    annotated: int = 0
+    """Of them, those whose definition the model is told."""
+    late: bool = False
+    """Whether the time ran out."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """The output of a search, and what is known of how it was made."""
+
+    response: Mapping[str, object]
+    key: str
+    text: str
+    label: str
+    roots: Sequence[str]
+    command: SearchCommand
+    max_length: int
+
+
+def answer(
+    payload: Mapping[str, object], settings: Settings, environment: Mapping[str, str]
+) -> dict[str, object] | None:
+    """Return the hook's JSON for a PostToolUse payload, or None where the output stays as it is.
+
+    Raises what reading and parsing the files raises; the caller answers nothing then.
+    """
+    return outcome(payload, settings, environment).answer
+
+
+def outcome(payload: Mapping[str, object], settings: Settings, environment: Mapping[str, str]) -> Outcome:
+    """Return the answer with the counts for the ledger. The time limit runs from this call on."""
+    deadline = time.monotonic() + settings.annotate_timeout_ms / 1000
+    searched = _searched(payload, environment) if settings.annotate_on else None
+    if searched is None:
+        return Outcome()
+    replaces = _replaces_output(payload)
+    done = annotate(
+        searched.text,
+        roots=searched.roots,
+        operands=searched.command.operands,
+        columns=searched.command.columns,
+        headings=searched.command.headings,
+        enclosing_of=_enclosing_until(deadline),
+        max_length=searched.max_length if replaces else _UNBOUNDED,
+        max_bytes=settings.max_bytes,
+        deadline=deadline,
+    )
+    if replaces:
+        return _replaced(searched, done)
+    return _beside(searched, done)
+
+
+def remember(payload: Mapping[str, object]) -> list[dict[str, object]]:
+    """Return what the session's focus should know of a tool call: rows of `kind` pattern, command or ref.
+
+    Rows carry `agent` (the agent's id, "" for the session itself) and `text`, or `path` and `line` (1-based). Paths
+    are absolute where the file exists, else as printed (`com/acme/Foo.java`). PostToolUseFailure payloads serve too:
+    a failing test run ends in one.
+    """
+    given = _mapping(payload.get("tool_input"))
+    command = _text(given.get("command")) if payload.get("tool_name") in _SHELLS else ""
+    search = search_command(command, powershell=payload.get("tool_name") == "PowerShell") if command else None
+    pattern = _text(given.get("pattern")) if payload.get("tool_name") == "Grep" else ""
+    patterns = (pattern,) if pattern else search.patterns if search else ()
+    agent = _text(payload.get("agent_id"))
+    rows: list[dict[str, object]] = [
+        {"kind": "pattern", "text": text[:_MOST_TEXT], "agent": agent} for text in patterns[:_MOST_PATTERNS]
+    ]
+    if command:
+        rows.append({"kind": "command", "text": command[:_MOST_TEXT], "agent": agent})
+    operand = _grep_operand(payload) if pattern else _only(search)
+    roots = _roots(payload, search or SearchCommand(), {})
+    rows += [
+        {"kind": "ref", "path": path, "line": line, "agent": agent}
+        for path, line in _references(_output(payload), operand, roots)
+    ]
+    return rows
+
+
+def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> _Searched | None:
+    """Return the search that a payload tells of, or None where it is none, or its output was cut already."""
+    response = _mapping(payload.get("tool_response"))
+    given = _mapping(payload.get("tool_input"))
+    tool = payload.get("tool_name")
+    if payload.get("hook_event_name", "PostToolUse") != "PostToolUse":
+        return None
+    if tool == "Grep":
+        text = _text(response.get("content"))
+        if response.get("mode") != "content" or not text or given.get("-n") is False:
+            return None
+        operand = _grep_operand(payload)
+        command = SearchCommand(operands=(operand,) if operand else None)
+        label = f"Grep {_text(given.get('pattern'))}"
+        return _Searched(
+            response, "content", text, label, _roots(payload, command, environment), command, _MOST_GREP
+        )
+    if tool not in _SHELLS:
+        return None
+    text = _text(response.get("stdout"))
+    if not text or response.get("persistedOutputPath") or response.get("isImage"):
+        return None
+    line = _text(given.get("command"))
+    found = search_command(line, powershell=_SHELLS[str(tool)])
+    if found is None or not found.numbers:
+        return None
+    room = _MOST_BASH - utf16_length(_text(response.get("stderr")))
+    return _Searched(response, "stdout", text, line, _roots(payload, found, environment), found, room)
+
+
+def _replaced(searched: _Searched, done: Annotated) -> Outcome:
+    changed = {**searched.response, searched.key: done.text} if done.annotated else None
+    said = _specific("updatedToolOutput", changed) if changed is not None else None
+    return Outcome(said, done.hits, done.annotated, done.late)
+
+
+def _beside(searched: _Searched, done: Annotated) -> Outcome:
+    """Tell the definitions in a text of their own, for clients that let no hook change a result."""
+    label = " ".join(searched.label[:100].split())
+    lines = [f"slicegrep: the definitions around the hits of `{label}` (path:line: ⟵ name start-end)"]
+    room = _MOST_CONTEXT - utf16_length(lines[0])
+    for row in done.rows:
+        line = _context_line(row)
+        room -= utf16_length(line) + 1
+        if room < 0:
+            break
+        lines.append(line)
+    told = len(lines) - 1
+    said = _specific("additionalContext", "\n".join(lines)) if told else None
+    return Outcome(said, done.hits, told, done.late)
+
+
+def _context_line(row: Row) -> str:
+    symbol = row.symbol
+    return f"{row.path}:{row.line}:{ARROW}{' '.join(symbol.qualified.split())} {symbol.start}-{symbol.end}"
+
+
+def _specific(key: str, value: object) -> dict[str, object]:
+    return {"hookSpecificOutput": {"hookEventName": "PostToolUse", key: value}}
+
+
+def _replaces_output(payload: Mapping[str, object]) -> bool:
+    """Whether this client lets a hook replace a result; when its transcript does not tell, `prompt_id` does.
+
+    2.1.332's payloads have it, 2.1.100's have not. A client of which nothing is known gets a text of its own: that
+    works in every version.
+    """
+    version = client_version(_text(payload.get("transcript_path")))
+    return version >= REPLACES_OUTPUT if version is not None else "prompt_id" in payload
+
+
+def _enclosing_until(deadline: float) -> EnclosingOf:
+    """Make the lookup of definitions; the parser is stopped at the deadline, and what it found then not used."""
+
+    def enclosing_of(source: Source, lines: Sequence[int]) -> list[Symbol | None]:
+        from slicegrep.outline import enclosing, outline  # noqa: PLC0415 (most searches hit no file of source code)
+
+        shape = outline(source, seconds=max(0.0, deadline - time.monotonic()))
+        return [enclosing(shape, line) for line in lines]
+
+    return enclosing_of
+
+
+def _roots(
+    payload: Mapping[str, object], command: SearchCommand, environment: Mapping[str, str]
+) -> list[str]:
+    cwd = _text(payload.get("cwd"))
+    if not os.path.isabs(cwd):
+        return []
+    project = environment.get("CLAUDE_PROJECT_DIR", "")
+    known = [project] if os.path.isabs(project) else []
+    stderr = _text(_mapping(payload.get("tool_response")).get("stderr"))
+    return search_roots(command, cwd, known=known, reset=_RESET in stderr)
+
+
+def _grep_operand(payload: Mapping[str, object]) -> str:
+    """Return the file that the Grep tool was pointed at, "" where it was a directory or none."""
+    path = _text(_mapping(payload.get("tool_input")).get("path"))
+    file = os.path.join(_text(payload.get("cwd")), os.path.expanduser(path))
+    return file if path and _is_file(file) else ""
+
+
+def _only(search: SearchCommand | None) -> str:
+    operands = search.operands if search is not None else None
+    return operands[0] if operands and len(operands) == 1 else ""
+
+
+def _output(payload: Mapping[str, object]) -> str:
+    response = payload.get("tool_response")
+    parts = [response, payload.get("error")]
+    if isinstance(response, dict):
+        parts += [response.get("stdout"), response.get("content"), response.get("stderr")]
+    return "\n".join(part for part in parts if isinstance(part, str))[:_MOST_OUTPUT]
+
+
+def _references(text: str, operand: str, roots: Sequence[str]) -> Iterator[tuple[str, int]]:
+    """Return up to 200 places: the numbered lines of the one file searched, then those that name their file."""
+    found: dict[tuple[str, int], None] = {}
+    whole: dict[str, str] = {}
+    if operand:
+        for match in _BARE.finditer(text):
+            found[operand, int(match[1])] = None
+            if len(found) == _MOST_REFERENCES:
+                break
+    found.update(dict.fromkeys(find_references(text, _MOST_REFERENCES)))
+    for path, line in list(found)[:_MOST_REFERENCES]:
+        if path not in whole:
+            files = (os.path.normpath(os.path.join(root, os.path.expanduser(path))) for root in roots)
+            whole[path] = next(filter(_is_file, files), path)
+        yield whole[path], line
+
+
+def _is_file(path: str) -> bool:
+    try:
+        return os.path.isfile(path)
+    except ValueError:  # a NUL in a printed path
+        return False
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, dict) else {}
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
