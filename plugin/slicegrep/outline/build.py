@@ -49,7 +49,9 @@ def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
     text, emptied = encoded(source.lines)
     answer = _by_grammar(language, rules, text, deadline)
     if answer is None:
-        return Outline(language, nested(by_patterns(source.lines), rules), broken=True, method="patterns")
+        return Outline(
+            language, nested(by_patterns(source.lines, language), rules), broken=True, method="patterns"
+        )
     found, broken = answer
     return Outline(language, nested(found, rules), broken=emptied or broken)
 
@@ -63,7 +65,9 @@ def _of_scripts(source: Source, deadline: float) -> Outline:
         rules = rules_of(language) or _PLAIN
         answer = _by_grammar(language, rules, block, deadline)
         if answer is None:
-            patterned = nested(by_patterns(tuple(block.decode("utf-8", "replace").split("\n"))), rules)
+            patterned = nested(
+                by_patterns(tuple(block.decode("utf-8", "replace").split("\n")), language), rules
+            )
             return Outline(source.language, patterned, broken=True, method="patterns")
         found += answer[0]
         broken = broken or answer[1]

@@ -12,6 +12,8 @@ __all__ = ["by_patterns"]
 _LONGEST = 400
 """Characters of a line that may begin a definition; more is data."""
 _SIGNATURE = 160
+_HEADER = 12
+"""Lines that a function's parameters may take."""
 
 _MODIFIERS = (
     r"(?:(?:export|default|public|private|protected|internal|static|final|abstract|async|override|open|sealed|data|pub"
@@ -30,8 +32,12 @@ _ASSIGNED = (
     r"(?:(?:const|let|var|local)\s+)?(?P<aname>[A-Za-z_$][\w.$]*)\s*[:=]\s*(?:async\s+)?"
     r"(?:function\b|\([^)]*\)\s*(?::[^=]+)?=>|\w+\s*=>)"
 )
-_CALLED = r"(?:[\w:<>,*&\[\]?]+[ \t*&]+)*(?P<mname>~?[A-Za-z_$][\w:$~]*)\s*\([^;=]*\)[^;=()]*(?:\{[^{}]*\}?|\{|)\s*$"
-_START = re.compile(rf"\s*{_MODIFIERS}(?:{_CLASS}|{_FUNCTION}|{_ASSIGNED}|{_CALLED})")
+_CALLED = r"(?:[\w:<>,*&\[\]?.@]+[ \t]+)*[*&]*(?P<mname>~?[A-Za-z_$][\w:$~]*)\s*\([^;=]*\)[^;=()]*\{?\s*$"
+_KEYWORDS = rf"\s*{_MODIFIERS}(?:{_CLASS}|{_FUNCTION}|{_ASSIGNED}"
+_START = re.compile(_KEYWORDS + ")")
+_START_OR_CALL = re.compile(rf"{_KEYWORDS}|{_CALLED})")
+_CALL_LIKE = frozenset({"c", "cpp", "java", "csharp", "dart", "javascript", "typescript", "tsx", "bash"})
+"""Languages whose functions may begin like a call: only a block after it tells."""
 _NOT_NAMES = frozenset(
     {
         "if", "for", "while", "switch", "catch", "return", "else", "do", "elif", "elsif", "unless", "until", "with",
@@ -40,7 +46,11 @@ _NOT_NAMES = frozenset(
     }
 )  # fmt: skip
 _CLOSER = re.compile(r"\s*(?:[}\])]|end\b)")
-_CONTINUED = re.compile(r"\s*(?:\{|#|//|[A-Za-z_]\w*:\s*$|where\b|throws\b|then\b|do\b)")
+_CONTINUED = re.compile(r"\s*(?:\{|#|//|where\b|throws\b|then\b|do\b)")
+_MARGIN = re.compile(
+    r"#\s*(?:if|ifdef|ifndef|else|elif|endif|define|undef|pragma|region|endregion)\b|\w+:\s*$"
+)
+_OPENS = ("{", "=>", ":", "(", "[")
 _DECORATOR = re.compile(r"\s*(?:@\w|#\[|\[\w+[\](])")
 
 
@@ -51,10 +61,12 @@ class _Open:
     calls: bool
     """Whether only a body can tell it from a call."""
     body: bool = False
+    block: bool = False
 
 
-def by_patterns(lines: tuple[str, ...]) -> list[Found]:
+def by_patterns(lines: tuple[str, ...], language: str) -> list[Found]:
     """Return the definitions that line patterns find; offsets are those of rows, not of bytes."""
+    start = _START_OR_CALL if language in _CALL_LIKE else _START
     done: list[Found] = []
     opened: list[_Open] = []
     last = -1
@@ -62,12 +74,19 @@ def by_patterns(lines: tuple[str, ...]) -> list[Found]:
         stripped = line.lstrip()
         if not stripped:
             continue
-        indent = len(line[: len(line) - len(stripped)].expandtabs(8))
+        if opened and _MARGIN.match(line):  # directives and labels stand at the margin inside functions
+            continue
+        indent = _indent(line)
         while opened and opened[-1].indent >= indent:
             one = opened[-1]
-            if one.indent == indent and _CONTINUED.match(line) and row - one.found.start_row < _LONGEST:
+            if one.indent == indent and not one.body and _CONTINUED.match(line):
+                one.block = one.block or stripped[0] == "{"
                 break
-            end = row if one.indent == indent and _CLOSER.match(line) else last
+            closes = one.indent == indent and _CLOSER.match(line) is not None
+            if closes and line.rstrip().endswith(_OPENS):  # `) -> T {` after parameters on lines of their own
+                one.block = True
+                break
+            end = row if closes else last
             opened.pop()
             _close(one, end, done)
             if end == row:
@@ -76,16 +95,16 @@ def by_patterns(lines: tuple[str, ...]) -> list[Found]:
             opened[-1].body = True
         last = row
         if len(line) <= _LONGEST and stripped[0] not in "#*/-})];,":
-            begun = _begun(lines, row, line)
+            begun = _begun(start, lines, row)
             if begun is not None:
-                opened.append(_Open(indent, begun[0], begun[1]))
+                opened.append(begun)
     for one in reversed(opened):
         _close(one, last, done)
     return done
 
 
 def _close(one: _Open, end: int, done: list[Found]) -> None:
-    if one.calls and not one.body and "{" not in one.found.signature:
+    if one.calls and not one.block:
         return
     found = one.found
     found.end_row = max(end, found.name_row)
@@ -94,13 +113,17 @@ def _close(one: _Open, end: int, done: list[Found]) -> None:
     done.append(found)
 
 
-def _begun(lines: tuple[str, ...], row: int, line: str) -> tuple[Found, bool] | None:
-    match = _START.match(line)
+def _begun(pattern: re.Pattern[str], lines: tuple[str, ...], row: int) -> _Open | None:
+    line = lines[row]
+    if pattern is _START_OR_CALL:
+        line = _header(lines, row)
+    match = pattern.match(line)
     if match is None:
         return None
     group = match.groupdict()
-    name = group["cname"] or group["fname"] or group["aname"] or group["mname"]
-    if not name or name in _NOT_NAMES:
+    called = group.get("mname")
+    name = group["cname"] or group["fname"] or group["aname"] or called
+    if not name or (called and called in _NOT_NAMES):
         return None
     kind = group["class"].split()[0].partition("<")[0] if group["class"] else "function"
     kind = "module" if kind == "defmodule" else kind
@@ -109,4 +132,18 @@ def _begun(lines: tuple[str, ...], row: int, line: str) -> tuple[Found, bool] | 
         start -= 1
     *scope, name = re.split(r"::|\.", name.rstrip(":.")) or [name]
     found = Found(kind, name, tuple(scope), start, row, start, row, row, " ".join(line.split()))
-    return found, group["mname"] is not None
+    return _Open(_indent(lines[row]), found, called is not None, block=line.rstrip().endswith("{"))
+
+
+def _header(lines: tuple[str, ...], row: int) -> str:
+    """Return the line, with those after it that its open parenthesis needs."""
+    line = lines[row]
+    for follower in lines[row + 1 : row + _HEADER]:
+        if line.count("(") <= line.count(")") or ";" in line or len(line) > _LONGEST:
+            break
+        line = f"{line} {follower}"
+    return line
+
+
+def _indent(line: str) -> int:
+    return len(line[: len(line) - len(line.lstrip())].expandtabs(8))

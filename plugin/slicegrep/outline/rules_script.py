@@ -12,7 +12,7 @@ _PYTHON = """
 (decorated_definition definition: (_) @inner) @decorated
 (module (expression_statement (assignment left: (identifier) @name)) @variable)
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name)) @variable))
-(type_alias_statement left: (_) @name) @type
+(type_alias_statement left: (type . [(identifier) (generic_type)] @name .)) @type
 """
 
 _FUNCTION = "[(arrow_function) (function_expression) (generator_function)]"

@@ -80,10 +80,11 @@ def definitions(tree: Tree, rules: Rules, language: str, text: bytes) -> list[Fo
     # No progress callback and no predicates here: in tree-sitter 0.26.1 a callback given to `matches`, and a predicate
     # on a tree that was read through a callback, end the process with a segmentation fault.
     matches = QueryCursor(_query_of(language, rules.query)).matches(tree.root_node)
-    captured = _Captured(rules, text)
+    comment = LANGUAGES[language].line_comment
+    captured = _Captured(rules, comment.encode(), text)
     for pattern, captures in matches:
         captured.add(pattern, captures)
-    speller = Speller(rules, LANGUAGES[language].line_comment, text)
+    speller = Speller(rules, comment, text)
     return [
         captured.found(speller, kind, node, captures)
         for key, (_, kind, node, captures) in captured.named.items()
@@ -94,8 +95,9 @@ def definitions(tree: Tree, rules: Rules, language: str, text: bytes) -> list[Fo
 class _Captured:
     """The captures of one text, by the node that they are about."""
 
-    def __init__(self, rules: Rules, text: bytes) -> None:
+    def __init__(self, rules: Rules, comment: bytes, text: bytes) -> None:
         self.rules = rules
+        self.comment = comment
         self.text = text
         self.named: dict[int, tuple[int, str, Node, dict[str, list[Node]]]] = {}
         self.given: set[int] = set()
@@ -163,9 +165,21 @@ class _Captured:
         return byte, row
 
     def _last_row(self, node: Node) -> int:
-        """Return the row of the last character that is not white space (some grammars end at the next line)."""
+        """Return the row of the last code: some grammars count the blank lines and comments after it as its own."""
         row: int = node.end_point.row
         end = node.end_byte
-        begin = max(node.start_byte, end - _BEFORE)
-        tail = self.text[begin:end]
-        return row - tail.count(b"\n", len(tail.rstrip()))
+        while end > node.start_byte:
+            begin = max(node.start_byte, end - _BEFORE)
+            tail = self.text[begin:end]
+            kept = tail.rstrip()
+            row -= tail.count(b"\n", len(kept))
+            end = begin + len(kept)
+            line = kept.rfind(b"\n") + 1
+            at = begin + line + len(kept[line:]) - len(kept[line:].lstrip())
+            if not kept.startswith(self.comment, at - begin):
+                break
+            leaf = node.descendant_for_byte_range(at, at + 1)
+            if leaf is None or "comment" not in leaf.type or leaf.start_byte != at:
+                break
+            end = at
+        return row
