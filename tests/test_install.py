@@ -260,10 +260,25 @@ def test_background_returns_at_once_tells_the_person_once_and_the_work_goes_on(
     assert index.asked.wait(SECONDS)
     assert world.run("background") == (0, "", "")
     index.gate.set()
-    until((world.home / "notice").is_file)
-    assert len(world.ready) == 1
-    assert "slicegrep is ready" in json.loads((world.home / "notice").read_text())["systemMessage"]
+    until(world.is_ready)
     assert index.downloads == 1
+
+
+@pytest.mark.parametrize("seen", [False, True])
+def test_the_person_gets_one_line_about_set_up(world: World, index: SmallIndex, *, seen: bool) -> None:
+    """The launcher keeps the line in `notice` until a prompt shows it: the outcome replaces it, or is not told at all."""
+    index.gate.clear()
+    notice = world.home / "notice"
+    out = world.run("background")[1]
+    if not seen:
+        notice.write_text(out)
+    index.gate.set()
+    log = world.home / "log" / "setup.log"
+    until(lambda: log.read_text().endswith(" ready\n"))
+    if seen:
+        assert not notice.exists()
+    else:
+        until(lambda: "slicegrep is ready" in json.loads(notice.read_text())["systemMessage"])
 
 
 def test_background_hands_no_token_of_the_session_on(tmp_path: Path) -> None:

@@ -197,7 +197,7 @@ def _work(place: Place) -> int:
         _record(place, "failed.json", trouble)
         return 2
     say("ready")
-    if not was_ready:
+    if not was_ready and (place.home / "notice").exists():  # not seen yet: one line is enough
         _notify(place, _READY)
     return 0
 

@@ -1,0 +1,229 @@
+"""The doctor: whether each part of slicegrep works on this machine, and how to mend what does not.
+
+Runs under any Python from 3.10 on with the standard library alone, so that it can say what is missing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if not __package__:  # run as a file
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from slicegrep.children import CommandError, run
+from slicegrep.install import last_failure, retry_at
+from slicegrep.lock import Busy, held
+from slicegrep.pinned import Place, is_ready, missing_modules
+from slicegrep.settings import KNOBS, Settings
+from slicegrep.trial import Trial, try_hooks
+from slicegrep.vocabulary import has_vocabulary
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+__all__ = ["Finding", "examine", "main"]
+
+OK, WARN, FAIL = "ok", "warn", "fail"
+
+_OLDEST_PYTHON = (3, 10)
+_OLDEST_CLIENT = (2, 1, 100)  # the older of the two that the tests drive
+_REPLACING_CLIENT = (2, 1, 121)  # the first in which a hook can change a tool's output
+_CLIENT_SECONDS = 20
+_RECENT_SECONDS = 7 * 86_400
+_SET_UP = "run: slicegrep setup"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What was found about one part. `status` is ok, warn or fail; `mend` is what to do, "" when nothing."""
+
+    check: str
+    status: str
+    text: str
+    mend: str = ""
+
+
+def main(words: Sequence[str]) -> int:
+    """Print what was examined, a line each, or as JSON. Returns 0, or 1 when something failed."""
+    parser = argparse.ArgumentParser(
+        prog="slicegrep doctor", description="Say what works here, and what does not."
+    )
+    parser.add_argument("--json", action="store_true", help="print a list of {check, status, text, mend}")
+    chosen = parser.parse_args([word for word in words if word != "doctor"])
+    findings = examine(os.environ)
+    if chosen.json:
+        print(json.dumps([asdict(finding) for finding in findings], indent=1))  # noqa: T201
+    else:
+        for finding in findings:
+            print(f"{finding.status:5} {finding.check:13} {finding.text}")  # noqa: T201
+            if finding.mend:
+                print(f"{'':19} -> {finding.mend}")  # noqa: T201
+    return int(any(finding.status == FAIL for finding in findings))
+
+
+def examine(environment: Mapping[str, str]) -> list[Finding]:
+    """Examine every part, in the order in which one needs the other."""
+    place = Place.find(environment)
+    home = _home(place)
+    ready = _environment(place)
+    return [
+        _python(),
+        home,
+        ready,
+        _vocabulary(place),
+        *_settings(environment),
+        _client(),
+        _interception(place, usable=home.status == ready.status == OK),
+        _fail_opens(place),
+    ]
+
+
+def _python() -> Finding:
+    version = ".".join(map(str, sys.version_info[:3]))
+    if sys.version_info < _OLDEST_PYTHON:
+        return Finding("python", FAIL, f"{version} ({sys.executable})", "install Python 3.10 or later")
+    return Finding("python", OK, f"{version} ({sys.executable})")
+
+
+def _home(place: Place) -> Finding:
+    try:
+        place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=place.home) as file:
+            file.write(b"x" * 4096)
+    except OSError as error:
+        return Finding(
+            "home", FAIL, f"{place.home}: {error}", "set SLICEGREP_HOME to a folder that can be written"
+        )
+    if sys.platform != "win32" and place.home.stat().st_mode & 0o077:
+        return Finding("home", WARN, f"{place.home} can be read by others", f"run: chmod 700 {place.home}")
+    return Finding("home", OK, f"{place.home} can be written")
+
+
+def _environment(place: Place) -> Finding:
+    name = "environment"
+    if not is_ready(place):
+        return _unready(place)
+    try:
+        lost = missing_modules(place)
+    except CommandError as error:
+        return Finding(name, FAIL, f"its Python does not run: {str(error).splitlines()[-1]}", _SET_UP)
+    if lost:
+        return Finding(name, FAIL, f"{place.key or 'this Python'} cannot import {', '.join(lost)}", _SET_UP)
+    where = f"{place.key}, ready, every package imports" if place.key else f"packages of {sys.executable}"
+    return Finding(name, OK, where)
+
+
+def _unready(place: Place) -> Finding:
+    try:
+        with held(place.beside("lock"), 0):
+            pass
+    except Busy as other:
+        return Finding("environment", WARN, f"being set up now (process {other})", "wait a minute")
+    except OSError:
+        pass  # the home folder's own line says so
+    failure = last_failure(place)
+    if failure:
+        wait = max(0, round((retry_at(failure) - time.time()) / 60))
+        text = f"set-up failed: {failure.get('message')} (the next session tries again after {wait} min)"
+        return Finding(
+            "environment", FAIL, text, f"{_SET_UP} (its output is in {place.home / 'log' / 'setup.log'})"
+        )
+    return Finding(
+        "environment", FAIL, f"{place.key} is not there yet: hooks pass everything through", _SET_UP
+    )
+
+
+def _vocabulary(place: Place) -> Finding:
+    if has_vocabulary(place.vocabulary):
+        return Finding("vocabulary", OK, "o200k_base is there, its hash is right")
+    failure = last_failure(place, "vocabulary.json")
+    why = f": {failure.get('message')}" if failure else ""
+    return Finding("vocabulary", WARN, f"o200k_base is missing, counts are estimates (~){why}", _SET_UP)
+
+
+def _settings(environment: Mapping[str, str]) -> Iterator[Finding]:
+    settings = Settings.from_environment(environment)
+    defaults = Settings()
+    changed = []
+    for knob in KNOBS:
+        value = getattr(settings, knob.field)
+        raw = environment.get(knob.variable, "").strip()
+        if (
+            raw
+            and Settings.from_environment({knob.variable: raw}) == defaults
+            and not _says(raw, knob.default)
+        ):
+            text = f"{knob.variable}={raw} is no value for it; {value} is used"
+            yield Finding("settings", WARN, text, f"it is {knob.help}, {knob.default} by default")
+        if value != knob.default:
+            changed.append(f"{knob.variable}={value}{'' if raw else ' (plugin option)'}")
+    known = {knob.variable for knob in KNOBS}
+    for name in sorted(environment):
+        if name.startswith("SLICEGREP_HOOK_") and name not in known:
+            yield Finding("settings", WARN, f"{name} is not a setting", "see the README for their names")
+    if settings.disable:
+        yield Finding(
+            "settings", WARN, "SLICEGREP_HOOK_DISABLE is set: every hook is off", "unset it to use slicegrep"
+        )
+    yield Finding("settings", OK, ", ".join(changed) or "all at their defaults")
+
+
+def _says(raw: str, value: float | str) -> bool:
+    with suppress(ValueError):
+        return raw == value if isinstance(value, str) else float(raw) == value
+    return False
+
+
+def _client() -> Finding:
+    program = shutil.which("claude")
+    if program is None:
+        return Finding("client", OK, "claude is not on PATH: its version was not looked at")
+    try:
+        said = run([program, "--version"], seconds=_CLIENT_SECONDS)
+    except CommandError as error:
+        return Finding("client", WARN, f"claude --version: {error}", "reinstall Claude Code")
+    found = re.search(r"(\d+)\.(\d+)\.(\d+)", said)
+    if not found:
+        return Finding("client", WARN, f"claude --version said {said.strip()[:60]!r}")
+    version = tuple(map(int, found.groups()))
+    text = f"Claude Code {found.group()}"
+    if version < _OLDEST_CLIENT:
+        return Finding("client", WARN, f"{text}: older than any that was tested", "run: claude update")
+    if version < _REPLACING_CLIENT:
+        text += ": enclosing functions come as a list after the tool's output (from 2.1.121 on, within it)"
+    return Finding("client", OK, text)
+
+
+def _interception(place: Place, *, usable: bool) -> Finding:
+    name = "interception"
+    root = Path(__file__).resolve().parents[2]
+    launcher = root / "hooks" / "slicegrep-hook"
+    if not launcher.is_file():
+        return Finding(name, OK, "this is the library, not the plugin: there are no hooks to try")
+    if not usable:
+        return Finding(name, WARN, "not tried: what it needs is not there (see above)")
+    trial: Trial = try_hooks(launcher, place)
+    if trial.trouble:
+        return Finding(
+            name, FAIL, trial.trouble, "run it again; if it stays, report this line with your system's name"
+        )
+    return Finding(name, OK, trial.text)
+
+
+def _fail_opens(place: Place) -> Finding:
+    return Finding("ledger", OK, f"{place.home}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
