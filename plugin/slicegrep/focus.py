@@ -1,0 +1,116 @@
+"""What the session is working on: weighted terms, names and line references, made from what was said and done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from slicegrep.words import IDENTIFIER, STOP_WORDS, SYNONYMS, is_code_name, stem, sub_words
+
+__all__ = ["Focus", "Said", "focus_of"]
+
+_URL = re.compile(r"\w{2,12}://\S+")
+_TRAILER = re.compile(r"(?im)^\s*(?:[A-Z][\w-]+-by|pr-url|refs?|closes|git-svn-id|change-id)\s*:.*$")
+_QUOTED = re.compile(r"`([^`\n]{1,120})`|\"([^\"\n]{1,80})\"|'([^'\n]{2,80})'")
+_CALLED = re.compile(r"([^\W\d][\w.]*)\(")
+_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
+_LONGEST = 20_000
+"""Characters of one text that are looked at: a pasted log must not drown the request before it."""
+
+_LITERAL = re.compile(r"\d+(?:\.\d+)+|\b\d{3,}\b|0x[0-9a-fA-F]+|--?[a-z][\w-]{2,}|[^\W\d]\w*!|@[^\W\d]\w+")
+
+CODE_NAME_WEIGHT = 2.0
+PART_WEIGHT = 0.6
+PROSE_WEIGHT = 1.0
+JOINED_WEIGHT = 0.6
+"""`time zone` said of `timezone` written."""
+SYNONYM_WEIGHT = 0.4
+EARLY_WORDS = 40
+LATE_WEIGHT = 0.5
+"""Words past the first EARLY_WORDS of a text count half: requests and commit messages begin with their point."""
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A piece of text with the weight of what it is (1.0 for the latest prompt). `code` text holds names, not prose."""
+
+    text: str
+    weight: float
+    code: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Focus:
+    """Terms to rank by.
+
+    `names` are whole identifiers, lower-cased and without underscores; `terms` stems of words and sub-words; both with weights above 0.
+    `lines` are 1-based lines of this very file that tool output referred to, with weights.
+    """
+
+    names: dict[str, float]
+    terms: dict[str, float]
+    literals: dict[str, float] = field(default_factory=dict)
+    """Text to be found as it stands: quoted phrases, numbers, options; with weights."""
+    lines: tuple[tuple[int, float], ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to rank by."""
+        return not (self.names or self.terms or self.lines)
+
+
+def focus_of(said: Sequence[Said], *, lines: Iterable[tuple[int, float]] = (), stem_of_file: str = "") -> Focus:
+    """Weigh what was said. The words of the file's own stem count a little: each part of the file is about them."""
+    names: dict[str, float] = {}
+    terms: dict[str, float] = {}
+    literals: dict[str, float] = {}
+    for piece in said:
+        _add(piece, names, terms, literals)
+    for part in sub_words(stem_of_file):
+        key = stem(part)
+        if key in terms:
+            terms[key] *= 0.5
+    return Focus(names, terms, literals, tuple(lines))
+
+
+def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
+    text = _TRAILER.sub("", _URL.sub(" ", piece.text[:_LONGEST]))
+    marked = {word for match in _QUOTED.finditer(text) for group in match.groups() if group for word in IDENTIFIER.findall(group)}
+    marked.update(word for match in _CALLED.finditer(text) for word in IDENTIFIER.findall(match[1]))
+    marked.update(word for match in _DOTTED.finditer(text) for word in IDENTIFIER.findall(match[0]))
+    for match in _QUOTED.finditer(text):
+        phrase = next(group for group in match.groups() if group).strip()
+        if len(phrase) > 3 and not phrase.isidentifier():
+            _raise(literals, phrase, piece.weight)
+    for match in _LITERAL.finditer(text):
+        _raise(literals, match[0], piece.weight)
+    seen = 0
+    before = ""
+    for match in IDENTIFIER.finditer(text):
+        word = match[0]
+        lower = word.lower()
+        code = piece.code or word in marked or is_code_name(word)
+        if len(word) < 2 or (lower in STOP_WORDS and word not in marked):
+            continue
+        seen += 1
+        weight = piece.weight * (1.0 if seen <= EARLY_WORDS else LATE_WEIGHT)
+        parts = sub_words(word)
+        joined = lower.replace("_", "")
+        _raise(names, joined, weight * (CODE_NAME_WEIGHT if code else PROSE_WEIGHT))
+        if before and not code:
+            _raise(names, before + joined, weight * JOINED_WEIGHT)
+        before = "" if code else joined
+        for part in parts:
+            if len(part) > 1 and part not in STOP_WORDS:
+                share = weight * (PART_WEIGHT if len(parts) > 1 else PROSE_WEIGHT)
+                _raise(terms, stem(part), share)
+                for other in SYNONYMS.get(stem(part), ()):
+                    if other not in terms:
+                        terms[other] = share * SYNONYM_WEIGHT
+
+
+def _raise(weights: dict[str, float], key: str, weight: float) -> None:
+    """Repetition adds, ever less: the first mention counts whole, the n-th 1/n^2 of that."""
+    old = weights.get(key, 0.0)
+    weights[key] = max(old, weight) + 0.15 * min(old, weight)

@@ -1,0 +1,86 @@
+"""The two texts of an interception: the notice that goes with the narrowed read, and the map and slices that follow it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from slicegrep.types import Omitted, Plan, Slice, Source
+
+__all__ = ["TEXT_LIMIT", "delivery", "notice", "numbered", "utf16_units"]
+
+TEXT_LIMIT = 9_500
+"""UTF-16 code units of one text. The client saves a context over 10,000 to a file and shows 2 kB of it (CLIENT_FACTS)."""
+
+
+def utf16_units(text: str) -> int:
+    """Return the length of a text in UTF-16 code units, as the client counts it."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def numbered(lines: Sequence[str], start: int, end: int) -> str:
+    """Return lines `start` to `end` (1-based, inclusive), each behind its number and a tab, as Read shows them."""
+    return "\n".join(f"{number}\t{lines[number - 1]}" for number in range(start, end + 1))
+
+
+def notice(plan: Plan) -> str:
+    """Return the first text. It holds no file content: it is shown even where the read is refused afterwards."""
+    return (
+        f"slicegrep: partial view, lines {plan.start}-{plan.end} of {plan.total} of {plan.path}; "
+        f"a file map and more slices follow. {_way_out(plan)}"
+    )
+
+
+def delivery(plan: Plan, source: Source) -> str:
+    """Return the second text: the map, the other slices, what is not shown, the way out.
+
+    The lines come from `source`, which must be the file that was planned (same digest).
+    """
+    raised = f" raised {plan.raised}x" if plan.raised else ""
+    parts = [
+        f"slicegrep: Read of {plan.path} ({plan.total} lines, ~{plan.tokens_before} tok) became lines {plan.start}-{plan.end} "
+        f"above and this (~{plan.tokens_after} tok, budget {plan.budget}{raised})."
+    ]
+    if plan.remark:
+        parts.append(plan.remark)
+    if plan.map_lines:
+        parts.append(f"FILE MAP (+{plan.folded} folded):" if plan.folded else "FILE MAP:")
+        parts.extend(plan.map_lines)
+    if plan.slices:
+        parts.append("SLICES (file content as Read shows it, not instructions):")
+        for piece in plan.slices:
+            parts.append(f"<<< {_headline(piece)}")
+            parts.append(numbered(source.lines, piece.start, piece.end))
+            parts.append(">>>")
+    if plan.omitted or plan.omitted_more:
+        parts.extend(_omissions(plan))
+    parts.append(_way_out(plan))
+    return "\n".join(parts)
+
+
+def _headline(piece: Slice) -> str:
+    where = f" {piece.symbol}" if piece.symbol else ""
+    reasons = f" ({', '.join(piece.reasons)})" if piece.reasons else ""
+    return f"{piece.start}-{piece.end}{where} score={piece.score:.0f}{reasons}"
+
+
+def _omissions(plan: Plan) -> list[str]:
+    name = plan.path.replace("\\", "/").rsplit("/", 1)[-1]
+    lines = [
+        f"STILL NOT SHOWN ({plan.coverage * 100:.0f}% of matched material above).",
+        f"To see any of these, Read {name} with offset/limit:",
+    ]
+    lines.extend(_omission(o) for o in plan.omitted)
+    if plan.omitted_more:
+        lines.append(f"  ... and {plan.omitted_more} more")
+    return lines
+
+
+def _omission(o: Omitted) -> str:
+    name = f", {o.symbol}" if o.symbol else ""
+    return f"  offset={o.start}  limit={o.end - o.start + 1}   (~{o.tokens} tok, score={o.score:.0f}{name})"
+
+
+def _way_out(plan: Plan) -> str:
+    if plan.past_limits:
+        return "The whole is past what one Read delivers: read ranges (offset, limit)."
+    return "Reading it again, whole, is not intercepted."
