@@ -22,7 +22,8 @@ __all__ = [
 CONTEXT_UNITS = 9_500
 """UTF-16 code units that one context may have; past 10,000 the client shows a 2 kB preview."""
 
-_NUMBERED = re.compile(r"^ *(\d+)[\t→](.*)$", re.MULTILINE)
+_NUMBERED = re.compile(r"^ *(\d+)(?:[\t→](.*)$|\s*\Z)", re.MULTILINE)
+"""A number, a tab (an arrow in other clients), the line. The client trims the end of a result: an empty last line has no tab."""
 
 
 def units(text: str) -> int:
@@ -38,7 +39,7 @@ def file_lines(path: Path) -> list[str]:
 
 def numbered(text: str) -> list[tuple[int, str]]:
     """Return the numbered lines of a text as (1-based number, line)."""
-    return [(int(m.group(1)), m.group(2)) for m in _NUMBERED.finditer(text)]
+    return [(int(m.group(1)), m.group(2) or "") for m in _NUMBERED.finditer(text)]
 
 
 def assert_true_lines(text: str, path: Path) -> list[int]:

@@ -362,7 +362,8 @@ class Session:
         `words` are further options of the client, `extra` further environment variables. A prompt that begins with
         `/` is sent as it is. Raises AssertionError when a turn's own function failed.
         """
-        self.script.turns = [*self.script.turns[: self.script.played], *turns]
+        past: list[Turn] = [[] for _ in range(self.script.played)]
+        self.script.turns = [*past, *turns]
         marked = prompt if prompt.startswith("/") else f"{prompt} {self.script.marker}"
         before = len(self.world.api.turns_of(self.script.name))
         log = self.world.home / f"debug-{uuid.uuid4().hex[:8]}.log"

@@ -339,3 +339,18 @@ def test_a_client_without_output_rewriting_is_told_in_a_context_under_its_cap(
     [context] = received.ours
     assert units(context) < CONTEXT_UNITS + 100
     assert re.search(r"m\.py:2: ⟵ function_0000 1-2$", context, re.MULTILINE)
+
+
+def test_grep_tool_output_is_never_pushed_over_its_own_limit(world: World) -> None:
+    """The client cuts the Grep tool's result at 20,000 characters: the suffixes stop short of that."""
+    wanted = [f"m.py:{line}" for line in _many(world, 480, "f" * 40)]
+    assert len("\n".join(wanted)) < 20_000
+    received = world.play(
+        "Where?",
+        [Tool("Grep", pattern="needle", output_mode="content", head_limit=0, **{"-n": True})],
+        words=TOOLS,
+    )
+    text = received.result().text
+    assert "persisted" not in text.lower()
+    assert [SUFFIX.sub("", re.sub(r" ⟵ \S+$", "", line)) for line in text.strip().split("\n")] == wanted
+    assert all(units(c) < CONTEXT_UNITS + 100 for c in received.ours)
