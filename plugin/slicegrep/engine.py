@@ -17,22 +17,35 @@ if TYPE_CHECKING:
     from slicegrep.focus import Focus
     from slicegrep.settings import Settings
 
-__all__ = ["read_instead"]
+__all__ = ["line_costs", "read_instead"]
 
 LARGEST_SHARE = 0.6
 """Of the file's own tokens; past that an interception saves too little."""
 MAP_SHARE = 0.12
+CLIENT_BYTES = 262_144
+CLIENT_TOKENS = 25_000
+"""The client's own limits of a plain read (CLIENT_FACTS)."""
+REFUSAL_TOKENS = 60
+"""What the model reads where the client refuses."""
 SLICE_OVERHEAD = 18
 OMITTED_TOKENS = 28
 COVERAGE_POWER = 1.0
 
 
-def read_instead(source: Source, focus: Focus, settings: Settings, *, limits: tuple[int, int] = (262_144, 25_000)) -> Plan | None:
+def line_costs(source: Source) -> list[int]:
+    """Return the estimated o200k_base tokens of each line as Read shows it: number, tab, text, line end."""
+    return [estimate(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
+
+
+def read_instead(
+    source: Source, focus: Focus, settings: Settings, *, costs: list[int] | None = None, cuts_long_reads: bool = True
+) -> Plan | None:
     """Plan what to show of a file in place of the whole of it; None where that does not pay.
 
-    `limits` are the client's own for a plain read: bytes, and o200k_base tokens.
+    `costs` are `line_costs(source)`, where the caller has them. `cuts_long_reads` says that the client cuts a read at
+    its own limit of tokens (2.1.332); an older one refuses it.
     """
-    costs = [estimate(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
+    costs = line_costs(source) if costs is None else costs
     whole = sum(costs)
     if whole < settings.min_tokens or whole * LARGEST_SHARE < settings.budget:
         return None
@@ -43,15 +56,24 @@ def read_instead(source: Source, focus: Focus, settings: Settings, *, limits: tu
     while True:
         plan = _plan(source, shape, ranking, costs, whole, budget, raised)
         if plan is None or plan.coverage >= settings.min_coverage or budget >= ceiling:
-            return plan
+            return plan and _against_client(plan, source, whole, cuts_long_reads=cuts_long_reads)
         budget, raised = min(budget * 2, ceiling), raised + 1
+
+
+def _against_client(plan: Plan, source: Source, whole: int, *, cuts_long_reads: bool) -> Plan:
+    """Say what the client itself would have delivered of the whole file."""
+    if source.size > CLIENT_BYTES or (whole > CLIENT_TOKENS and not cuts_long_reads):
+        return replace(plan, tokens_before=REFUSAL_TOKENS, past_limits=True)
+    if whole > CLIENT_TOKENS:
+        return replace(plan, tokens_before=CLIENT_TOKENS, past_limits=True)
+    return plan
 
 
 def _plan(source: Source, shape: Outline, ranking: Ranking, costs: list[int], whole: int, budget: int, raised: int) -> Plan | None:
     weights = _symbol_weights(shape, ranking)
     map_lines, folded = file_map(shape, weights, int(budget * MAP_SHARE))
     frame = Plan(
-        source.path, source.digest, len(source.lines), 1, 1, (), map_lines, folded, (Omitted(1, 1, 0.0, 0),), 1, 0.5, whole, budget, budget, raised
+        source.path, source.digest, len(source.lines), 1, 1, (), map_lines, folded, (Omitted(1, 1, 0.0, 0),), 1, 0.5, whole, budget, budget, raised, tokens_file=whole
     )
     listed = 2 + raised
     room = budget - estimate(render.notice(frame)) - estimate(render.delivery(frame, source)) - OMITTED_TOKENS * (listed - 1)

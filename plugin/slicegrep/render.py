@@ -37,7 +37,7 @@ def delivery(plan: Plan, source: Source) -> str:
     """
     raised = f" raised {plan.raised}x" if plan.raised else ""
     parts = [
-        f"slicegrep: Read of {plan.path} ({plan.total} lines, ~{plan.tokens_before} tok) became lines {plan.start}-{plan.end} "
+        f"slicegrep: Read of {plan.path} ({plan.total} lines, ~{plan.tokens_file} tok) became lines {plan.start}-{plan.end} "
         f"above and this (~{plan.tokens_after} tok, budget {plan.budget}{raised})."
     ]
     if plan.remark:

@@ -110,3 +110,5 @@ class Plan:
     past_limits: bool = False
     """Whether a plain read of the file fails or is cut by the client."""
     remark: str = ""
+    tokens_file: int = 0
+    """Of the whole file, estimated."""

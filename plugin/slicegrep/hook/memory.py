@@ -1,0 +1,117 @@
+"""What a session said and did so far, from the hooks' own notes and the client's transcript, made into a focus."""
+
+# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable  # noqa: TC003 (importing typing to hide it costs 3 ms)
+
+from slicegrep.focus import Focus, Said, focus_of
+from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.home import append_private
+from slicegrep.references import find_references, refers_to
+from slicegrep.transcript import SessionLog, read_session
+
+__all__ = ["add_recent", "session_focus"]
+
+PROMPT_DECAY = 0.4
+"""Of each earlier prompt against the one after it: people go from one matter to the next."""
+AGENT_TEXT = 0.3
+SUMMARY = 0.2
+PATTERN = 0.7
+COMMAND = 0.3
+EDIT = 0.25
+DECAY = 0.8
+"""Of each earlier search, edit or output against the one after it."""
+RECENT = 12
+REFERENCES_OF_ONE_OUTPUT = 8
+"""Past so many lines of one file in one output, each of them says less."""
+
+_TAIL_BYTES = 200_000
+
+
+def add_recent(call: Call, found: Iterable[dict[str, object]]) -> None:
+    """Note what a search or a command showed, for the reads that follow. Raises OSError."""
+    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in found)
+    if text:
+        append_private(os.path.join(call.state, "recent.jsonl"), text.encode())
+
+
+def session_focus(call: Call, real_path: str) -> Focus:
+    """Weigh what the session is working on, for the file at `real_path`. What cannot be read is left out."""
+    log = read_session(call.transcript, call.agent)
+    recent = [row for row in _rows(os.path.join(call.state, "recent.jsonl")) if row.get("agent", "") == call.agent]
+    said = [*_prompts(call, log), *_texts(log), *_searches(log, recent), *_edits(log)]
+    name = os.path.basename(real_path).rsplit(".", 1)[0]
+    return focus_of(said, lines=_lines(log, recent, real_path), stem_of_file=name)
+
+
+def _prompts(call: Call, log: SessionLog) -> list[Said]:
+    """The newest prompt first. The transcript may lag behind the hook that saw the prompt itself."""
+    texts = list(log.prompts)
+    if not call.agent:
+        for row in _rows(os.path.join(call.state, "prompts")):
+            prompt = row.get("prompt")
+            if isinstance(prompt, str) and prompt not in texts:
+                texts.append(prompt)
+    return [Said(text, PROMPT_DECAY**age) for age, text in enumerate(reversed(texts[-6:]))]
+
+
+def _texts(log: SessionLog) -> list[Said]:
+    texts = [Said(text, AGENT_TEXT * DECAY**age) for age, text in enumerate(reversed(log.assistant_texts[-2:]))]
+    return [*texts, Said(log.summary, SUMMARY)] if log.summary else texts
+
+
+def _searches(log: SessionLog, recent: list[dict[str, object]]) -> list[Said]:
+    """Patterns and commands, newest first, from both memories; each text once."""
+    found: dict[str, float] = {}
+    noted = [(str(row["kind"]), row["text"]) for row in recent if row.get("kind") in {"pattern", "command"} and isinstance(row.get("text"), str)]
+    told = [("pattern" if search.tool == "Grep" else "command", search.text) for search in log.searches]
+    for one in (noted, told):
+        for age, (kind, text) in enumerate(reversed(one[-RECENT:])):
+            weight = (PATTERN if kind == "pattern" else COMMAND) * DECAY**age
+            found[str(text)] = max(found.get(str(text), 0.0), weight)
+    return [Said(text, weight, code=True) for text, weight in found.items()]
+
+
+def _edits(log: SessionLog) -> list[Said]:
+    return [Said(f"{edit.old}\n{edit.new}", EDIT * DECAY**age, code=True) for age, edit in enumerate(reversed(log.edits[-RECENT:]))]
+
+
+def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> list[tuple[int, float]]:
+    """The lines of this very file that tool output named: the hooks' notes, else the transcript."""
+    weights: dict[int, float] = {}
+    noted = [row["line"] for row in recent if row.get("kind") == "ref" and _same(row.get("path"), real_path) and isinstance(row.get("line"), int)]
+    groups: list[list[int]] = [[line for line in noted[-100:] if isinstance(line, int)]]
+    groups.extend(
+        [line for path, line in find_references(output, 200) if refers_to(path, real_path)] for output in reversed(log.tool_outputs[-RECENT:])
+    )
+    for age, group in enumerate(groups):
+        lines = set(group)
+        share = min(1.0, REFERENCES_OF_ONE_OUTPUT / len(lines)) if lines else 0.0
+        for line in lines:
+            weights[line] = max(weights.get(line, 0.0), share * DECAY ** max(age - 1, 0))
+    return sorted(weights.items())
+
+
+def _same(noted: object, real_path: str) -> bool:
+    return isinstance(noted, str) and (noted == real_path or os.path.realpath(noted) == real_path)
+
+
+def _rows(path: str) -> list[dict[str, object]]:
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
+            data = file.read(_TAIL_BYTES)
+    except OSError:
+        return []
+    found = []
+    for line in data.split(b"\n"):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            continue
+        if isinstance(row, dict):
+            found.append(row)
+    return found

@@ -1,0 +1,100 @@
+"""What lasts of an interception between the two phases, and that a file was intercepted: the session's state files."""
+
+# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import fields
+
+from slicegrep.home import create_private, replace_private
+from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
+from slicegrep.types import Omitted, Plan, Slice
+
+try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["drop_orphans", "mark_seen", "seen_before", "store_plan", "take_plan"]
+
+ORPHAN_SECONDS = 3600.0
+"""A refused read fires no second hook; a person may take long to allow one."""
+
+_PLAN_FIELDS = tuple(f.name for f in fields(Plan))
+_SLICE_FIELDS = tuple(f.name for f in fields(Slice))
+_OMITTED_FIELDS = tuple(f.name for f in fields(Omitted))
+
+
+def _seen_file(call: Call, real_path: str) -> str:
+    name = blake2b(f"{call.agent}\0{real_path}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return os.path.join(call.state, "seen", name)
+
+
+def mark_seen(call: Call, real_path: str, note: dict[str, object]) -> bool:
+    """Note that this agent's read of the file is intercepted. False where it was already: parallel reads race here.
+
+    Raises OSError.
+    """
+    return create_private(_seen_file(call, real_path), json.dumps(note, separators=(",", ":")).encode())
+
+
+def seen_before(call: Call, real_path: str) -> dict[str, object] | None:
+    """Return the note of an earlier interception, {} where it cannot be read, None where there was none."""
+    try:
+        with open(_seen_file(call, real_path), "rb") as file:
+            note = json.loads(file.read(1_000_000))
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) else {}
+
+
+def _plan_file(call: Call) -> str:
+    return os.path.join(call.state, "plans", f"{call.use_id}.json")
+
+
+def store_plan(call: Call, plan: Plan, note: dict[str, object]) -> None:
+    """Keep the plan for the second phase. Raises OSError."""
+    data = {name: getattr(plan, name) for name in _PLAN_FIELDS}
+    data["slices"] = [[getattr(s, name) for name in _SLICE_FIELDS] for s in plan.slices]
+    data["omitted"] = [[getattr(o, name) for name in _OMITTED_FIELDS] for o in plan.omitted]
+    replace_private(_plan_file(call), json.dumps({"plan": data, "note": note}, separators=(",", ":")).encode())
+
+
+def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
+    """Return the call's plan and its note, once: the file is gone then. None where there is none or it is damaged."""
+    path = _plan_file(call)
+    try:
+        with open(path, "rb") as file:
+            data = file.read(4_000_000)
+        os.unlink(path)
+    except OSError:
+        return None
+    try:
+        stored = json.loads(data)
+        given = stored["plan"]
+        given["slices"] = tuple(Slice(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in given["slices"])
+        given["omitted"] = tuple(Omitted(*row) for row in given["omitted"])
+        given["map_lines"] = tuple(given["map_lines"])
+        return Plan(**given), dict(stored["note"])
+    except (ValueError, KeyError, TypeError, IndexError):
+        return None
+
+
+def drop_orphans(call: Call) -> None:
+    """Remove the plans of reads that were refused. What cannot be removed stays."""
+    folder = os.path.join(call.state, "plans")
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return
+    for name in names:
+        path = os.path.join(folder, name)
+        try:
+            if abs(time.time() - os.stat(path).st_mtime) > ORPHAN_SECONDS:
+                os.unlink(path)
+        except OSError:
+            continue

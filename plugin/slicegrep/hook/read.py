@@ -1,0 +1,151 @@
+"""PreToolUse and PostToolUse of Read: narrow the call to the best range, then deliver the map and the other slices."""
+
+# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from contextlib import suppress
+from fnmatch import fnmatch
+
+from slicegrep import ledger, render
+from slicegrep.hook import planned
+from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.languages import language_of
+from slicegrep.settings import Settings  # noqa: TC001 (as above)
+from slicegrep.source import read_source
+
+__all__ = ["after", "before"]
+
+_WHOLE = ("offset", "limit", "pages", "allow_large")
+
+
+def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dict[str, object] | None:
+    """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise."""
+    started = time.perf_counter()
+    path = call.file_path
+    if call.tool != "Read" or not path or not call.use_id or any(call.given.get(name) for name in _WHOLE):
+        return None
+    real = os.path.realpath(path)
+    if not language_of(real) or _excluded(path, real, call.cwd, settings.exclude):
+        return None
+    earlier = planned.seen_before(call, real)
+    if earlier is not None:
+        _count_again(call, real, earlier)
+        return None
+    source = read_source(real, max_bytes=settings.max_bytes)
+    if source is None:
+        return None
+    planned.drop_orphans(call)
+
+    from slicegrep.engine import line_costs, read_instead  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
+    from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
+
+    costs = line_costs(source)
+    plan = read_instead(source, session_focus(call, real), settings, costs=costs, cuts_long_reads="prompt_id" in payload)
+    if plan is None:
+        return None
+    note: dict[str, object] = {
+        "project": ledger.project_of(real, call.cwd),
+        "path": real,
+        "lines": plan.total,
+        "before": plan.tokens_before,
+        "marks": ledger.marks_of(costs),
+    }
+    planned.store_plan(call, plan, {**note, "ms": _since(started)})
+    if not planned.mark_seen(call, real, note):
+        planned.take_plan(call)
+        return None
+    narrowed = {**call.given, "offset": plan.start, "limit": plan.end - plan.start + 1}
+    return {
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "updatedInput": narrowed,
+            "additionalContext": render.notice(plan),
+        }
+    }
+
+
+def after(call: Call, settings: Settings) -> dict[str, object] | None:
+    """Answer a PostToolUse of Read with what was planned for it, or None where the result is not what was planned."""
+    started = time.perf_counter()
+    taken = planned.take_plan(call) if call.tool == "Read" and call.use_id else None
+    if taken is None:
+        return None
+    plan, note = taken
+    if not _as_planned(call.response, plan.start, plan.end - plan.start + 1):
+        return None
+    source = read_source(str(note["path"]), max_bytes=settings.max_bytes)
+    if source is None or source.digest != plan.digest:
+        return None
+    text = render.delivery(plan, source)
+    _record(
+        call.home,
+        "read",
+        session=call.session,
+        agent=call.agent,
+        after=plan.tokens_after,
+        budget=plan.budget,
+        raised=plan.raised,
+        **{**note, "ms": [note.get("ms"), _since(started)]},
+    )
+    answer: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": text}}
+    if settings.notice_on:
+        name = os.path.basename(plan.path)
+        answer["systemMessage"] = f"slicegrep: {name} read as slices, ~{plan.tokens_after} tokens in place of ~{plan.tokens_before}"
+    return answer
+
+
+def _as_planned(response: Mapping[str, object], start: int, count: int) -> bool:
+    file = response.get("file")
+    return (
+        response.get("type") == "text"
+        and isinstance(file, dict)
+        and file.get("startLine") == start
+        and file.get("numLines") == count
+    )
+
+
+def _excluded(path: str, real: str, cwd: str, globs: str) -> bool:
+    """Whether a glob names the file: by its whole path, its path from the session's directory, or its name."""
+    wanted = [glob.strip() for glob in globs.split(",") if glob.strip()]
+    if not wanted:
+        return False
+    names = {path, real, os.path.basename(path)}
+    for one in (path, real):
+        try:
+            names.add(os.path.relpath(one, cwd))
+        except ValueError:  # another drive
+            continue
+    return any(fnmatch(name.replace(os.sep, "/"), form) for glob in wanted for form in _forms(glob) for name in names)
+
+
+def _forms(glob: str) -> tuple[str, ...]:
+    """`**/x` also stands for `x` itself, `dir/` and `dir` for all within."""
+    glob = glob.replace(os.sep, "/")
+    inside = glob.rstrip("/") + "/*"
+    return (glob, inside, f"*/{inside}", *((glob[3:],) if glob.startswith("**/") else ()))
+
+
+def _count_again(call: Call, real: str, note: Mapping[str, object]) -> None:
+    _record(
+        call.home,
+        "again",
+        session=call.session,
+        agent=call.agent,
+        project=note.get("project"),
+        path=real,
+        tokens=note.get("before", 0),
+        whole=True,
+    )
+
+
+def _record(home: str, kind: str, **values: object) -> None:
+    """Note it in the ledger; on a full disk the model's answer matters more than our count."""
+    with suppress(OSError):
+        ledger.record(home, kind, **values)
+
+
+def _since(started: float) -> float:
+    return round((time.perf_counter() - started) * 1000, 1)

@@ -1,0 +1,42 @@
+"""PostToolUse of Grep, Bash and PowerShell: annotate the hits, remember what was looked for, record both."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from contextlib import suppress
+
+from slicegrep import ledger
+from slicegrep.hook import search_output
+from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.hook.memory import add_recent
+from slicegrep.settings import Settings  # noqa: TC001 (as above)
+
+__all__ = ["after"]
+
+
+def after(
+    call: Call, settings: Settings, payload: Mapping[str, object], environment: Mapping[str, str], *, annotating: bool
+) -> dict[str, object] | None:
+    """Return the answer (None: the output stays as it is). Raises what reading and parsing raise."""
+    started = time.perf_counter()
+    done = search_output.outcome(payload, settings, environment) if annotating else search_output.Outcome()
+    with suppress(OSError):  # a full disk: the answer matters more than our notes
+        if done.hits or done.late:
+            _record(call, done, started)
+        add_recent(call, search_output.remember(payload))
+    return done.answer
+
+
+def _record(call: Call, done: search_output.Outcome, started: float) -> None:
+    ledger.record(
+        call.home,
+        "annotate",
+        session=call.session,
+        agent=call.agent,
+        project=ledger.project_of(call.cwd + "/", call.cwd),
+        hits=done.hits,
+        annotated=done.annotated,
+        late=done.late,
+        ms=round((time.perf_counter() - started) * 1000, 1),
+    )
