@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from slicegrep.languages import LANGUAGES
 from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS, nested
 from slicegrep.outline.patterns import by_patterns
-from slicegrep.outline.prepare import encoded, repair, without_preprocessor
+from slicegrep.outline.prepare import encoded, repaired
+from slicegrep.outline.preprocessor import hollowed, without_preprocessor
 from slicegrep.outline.rules import Rules, rules_of
 from slicegrep.outline.scripts import script_blocks
 from slicegrep.outline.statements import by_statements
@@ -84,16 +85,37 @@ def _by_grammar(language: str, rules: Rules, text: bytes, deadline: float) -> tu
     if grammar is None:
         return None
     seen, found = without_preprocessor(text) if rules.preprocessor else (text, [])
+    seen = repaired(seen, rules.overwritten)
     tree = trees.parse(grammar, seen, deadline)
     if tree is None:
         return None
     broken = tree.root_node.has_error
+    found += trees.definitions(tree, rules, language, text)
     if broken and rules.repairs:
-        repaired = repair(seen, rules.repairs)
-        other = trees.parse(grammar, repaired, deadline) if repaired != seen else None
+        bolder = repaired(seen, rules.repairs)
+        if rules.preprocessor:
+            bolder = hollowed(bolder)
+        other = trees.parse(grammar, bolder, deadline) if bolder != seen else None
         if other is not None and trees.errors(other, language) < trees.errors(tree, language):
-            tree = other
-    return found + trees.definitions(tree, rules, language, text), broken
+            firm = trees.definitions(other, rules, language, text)
+            found = firm + _inside(found, firm, rules, text) if rules.preprocessor else firm
+    return found, broken
+
+
+def _inside(found: list[Found], firm: list[Found], rules: Rules, text: bytes) -> list[Found]:
+    """Return the macros of `found`, and what stands inside the functions of `firm`, whose insides that parse did not see."""
+    bodies = sorted(
+        (text.find(b"{", one.start_byte), one.end_byte)
+        for one in firm
+        if rules.renamed.get(one.kind, one.kind) in FUNCTION_KINDS
+    )
+    starts = [start for start, _ in bodies]
+    kept = []
+    for one in found:
+        at = bisect_left(starts, one.start_byte) - 1
+        if one.kind == "macro" or (at >= 0 and one.end_byte < bodies[at][1]):
+            kept.append(one)
+    return kept
 
 
 def enclosing(outline: Outline, line: int) -> Symbol | None:

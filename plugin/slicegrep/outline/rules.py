@@ -34,7 +34,8 @@ class Rules:
     """Kinds of the query that are called otherwise in the outline."""
     split: str = ""
     """What divides a name as written (`A::b`) into scope and name (a regular expression)."""
-    joint: str = " "
+    joint: str = ""
+    """Between a name and `@more`; "" puts a space between two words and nothing elsewhere."""
     callees: dict[str, str] = field(default_factory=dict)
     dropped: frozenset[str] = frozenset()
     """Parts of a divided name that say nothing (`prototype`, `exports`)."""
@@ -47,8 +48,10 @@ class Rules:
     """Where a signature ends when no body was captured (a regular expression)."""
     preprocessor: bool = False
     """Whether `#if` and `#define` lines are taken out before the grammar sees the text."""
+    overwritten: tuple[tuple[bytes, bytes], ...] = ()
+    """(pattern, filler): what the grammar has no word for; each group (or match) becomes the filler, byte by byte."""
     repairs: tuple[tuple[bytes, bytes], ...] = ()
-    """Replacements of the same length that help the grammar; tried when it met errors, kept when fewer remain."""
+    """The same, bolder: tried when the grammar met errors, kept when fewer remain."""
     member_kind: str = "method"
     """What a function directly inside a class-like definition is."""
     equations: bool = False

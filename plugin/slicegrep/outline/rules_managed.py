@@ -147,11 +147,11 @@ _HASKELL = """
 RULES = {
     "java": Rules(_JAVA),
     "csharp": Rules(
-        _CSHARP, preprocessor=True, joint="", annotations=r"\[[^\]]*\]\s*", ends=r"\{|=>|;\s*$", split=r"\."
+        _CSHARP, preprocessor=True, annotations=r"\[[^\]]*\]\s*", ends=r"\{|=>|;\s*$", split=r"\."
     ),
     "kotlin": Rules(_KOTLIN, unnamed="Companion", repairs=((rb"[ \t](?=\}[ \t]*$)", b";"),)),
     "swift": Rules(_SWIFT, split=r"\."),
     "scala": Rules(_SCALA),
-    "dart": Rules(_DART, joint=""),
+    "dart": Rules(_DART),
     "haskell": Rules(_HASKELL, equations=True, ends=r"\n|\s=(?=\s)|\s\|(?=\s)|\swhere\b", annotations="(?!)"),
 }

@@ -40,6 +40,9 @@ _RUST = """
 """
 
 _C = """
+(function_definition type: (type_identifier) @name @callee declarator: (parenthesized_declarator) @more) @test
+(translation_unit (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
+  . (compound_statement) @tail)
 (function_definition declarator: (_) @declarator) @function
 (struct_specifier name: (_) @name body: (_)) @struct
 (union_specifier name: (_) @name body: (_)) @union
@@ -49,13 +52,23 @@ _C = """
 (type_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @inner) @wrap
 (type_definition declarator: (_) @declarator) @typedef
 (declaration . type: [(struct_specifier) (union_specifier) (enum_specifier)] @inner) @wrap
+(declaration declarator: (init_declarator declarator: (function_declarator) @declarator value: (initializer_list) @body)) @function
 (translation_unit (declaration declarator: (init_declarator declarator: (_) @declarator value: (initializer_list) @body)) @variable)
 (declaration declarator: (function_declarator) @declarator) @declaration
 (declaration declarator: (pointer_declarator declarator: (function_declarator) @declarator)) @declaration
 """
 
 _CPP = (
-    _C
+    """
+(declaration_list (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
+  . (compound_statement) @tail)
+(function_definition declarator: (_) @declarator (delete_method_clause)) @declaration
+(translation_unit (function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee
+  parameters: (_) @more)) @test)
+(declaration_list (function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee
+  parameters: (_) @more)) @test)
+"""
+    + _C
     + """
 (class_specifier name: (_) @name body: (_)) @class
 (namespace_definition name: (_) @name) @namespace
@@ -82,10 +95,72 @@ _ZIG = """
 (source_file (variable_declaration . (identifier) @name) @variable)
 """
 
+_TESTS = {"test": "[A-Z][A-Z0-9_]{2,}"}
+"""TEST(Suite, Name) {: a macro that is called where a function stands."""
+
+_MACRO = rb"\b_*[A-Z][A-Z0-9_]*_[A-Z0-9_]*\b"
+_CALL = rb"(?:[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))"
+_SPECIFIERS = (
+    rb"(?:(?:static|inline|virtual|explicit|constexpr|friend|extern|typedef|template[ \t]*<[^<>\n]*>)[ \t]+)*"
+)
+_IN_THE_WAY = (
+    # class EXPORT Name : Base {
+    (
+        rb"\b(?:class|struct|union|enum(?:[ \t]+class)?)[ \t]+(_*[A-Z][A-Z0-9_]{2,}" + _CALL + rb"?)"
+        rb"(?=[ \t]+[A-Za-z_][\w:<>, ]*(?:[ \t]+final)?[ \t]*(?::[^:;{\n][^;{\n]*)?(?:\{|$))",
+        b" ",
+    ),
+    # namespace std VISIBILITY(default) {
+    (rb"\bnamespace[ \t]+[\w:]+[ \t]+(_*[A-Z][A-Z0-9_]{2,}" + _CALL + rb"?)(?=\s*\{)", b" "),
+    # void f(int a) const REQUIRES(mutex) {
+    (
+        rb"\)(?:\s*(?:const|override|final|noexcept|volatile|&&?))*((?:\s*\b_*[A-Z][A-Z0-9_]{3,}\b"
+        + _CALL
+        + rb"?)+)"
+        rb"(?=(?:\s*(?:override|final|noexcept|=[ \t]*(?:default|delete|0)))*\s*[:{;])",
+        b" ",
+    ),
+    # EXPORT(static int f(int a)) {
+    (rb"^([A-Z][A-Z0-9_]{2,}[ \t]*\()(?:[^;{}()]*\w[\s*&]+\w+[ \t]*\([^;{}]*\))[ \t]*(\))(?=\s*\{)", b" "),
+)
+_MACRO_REPAIRS = (
+    # void f(list init = {})
+    (rb"(=\s*\{\s*\})(?=\s*[,)])", b" "),
+    # BEGIN_NAMESPACE, Q_OBJECT, UCLASS(Blueprintable) on lines of their own
+    (
+        rb"^[ \t]*(?:(" + _MACRO + _CALL + rb"?|[A-Z][A-Z0-9]{2,}" + _CALL + rb"))[ \t]*;?[ \t]*$(?!\s*\{)",
+        b" ",
+    ),
+    # EXPORT_MACRO int f(); static NODISCARD_MACRO(1) bool g() {
+    (rb"^[ \t]*" + _SPECIFIERS + rb"(" + _MACRO + _CALL + rb"?)(?=[ \t]+[A-Za-z_~:])", b" "),
+    # PRIVATE_UNLESS_TESTED: and Qt's sections
+    (rb"^[ \t]*(" + _MACRO + rb"[ \t]*:)[ \t]*$", b" "),
+    (rb"^[ \t]*(?:(?:public|private|protected)[ \t]+(slots|Q_SLOTS)|(signals[ \t]*:))", b" "),
+)
+_C_ATTRIBUTES = r"\[\[[^\]]*\]\]\s*"
+
 RULES = {
     "go": Rules(_GO, absolute_scope=True),
     "rust": Rules(_RUST, separator="::", annotations=r"#\[[^\]]*\]\s*"),
-    "c": Rules(_C, preprocessor=True, annotations=r"\[\[[^\]]*\]\]\s*"),
+    "c": Rules(
+        _C,
+        preprocessor=True,
+        annotations=_C_ATTRIBUTES,
+        callees=_TESTS,
+        renamed={"test": "function"},
+        overwritten=_IN_THE_WAY,
+        repairs=_MACRO_REPAIRS,
+    ),
+    "cpp": Rules(
+        _CPP,
+        separator="::",
+        split="::",
+        preprocessor=True,
+        annotations=_C_ATTRIBUTES,
+        callees=_TESTS,
+        renamed={"test": "function"},
+        overwritten=_IN_THE_WAY,
+        repairs=_MACRO_REPAIRS,
+    ),
     "zig": Rules(_ZIG, renamed={"test": "function"}, annotations="(?!)"),
-    "cpp": Rules(_CPP, separator="::", split="::", preprocessor=True, annotations=r"\[\[[^\]]*\]\]\s*"),
 }

@@ -71,6 +71,11 @@ class Speller:
             more = " ".join(text_of(self._text, captures["more"][0]).split())
             words = name[-1:].isalnum() and more[:1].isalnum()
             name += (self._rules.joint or (" " if words else "")) + more
+        while node.type == "qualified_identifier":  # GNU style: the scope may stand on the line above
+            last = node.child_by_field_name("name")
+            if last is None:
+                break
+            node = last
         return name[:_NAME] or "?", scope, node.start_point.row
 
     def signature(self, start: int, node: Node, captures: dict[str, list[Node]], kind: str, name: str) -> str:
@@ -107,9 +112,8 @@ def _plain(name: str, node_type: str) -> str:
         name = name[1:-1]
     if name[:1] == "(" and name[-1:] == ")":
         name = name[1:-1]
-    name = name.lstrip("$") if name[:1] == "$" and name != "$" else name
-    if node_type == "simple_symbol":
-        name = name.lstrip(":")
+    if node_type in ("variable_name", "simple_symbol"):  # PHP's $x, Ruby's :x
+        name = name.lstrip("$:")
     if name.startswith("operator"):
         return name.partition("(")[0].rstrip() if not name.startswith("operator()") else "operator()"
     return _plain_type(name) if node_type in _TYPES else name
@@ -128,8 +132,10 @@ def _declared(node: Node) -> Node:
 
 def _plain_type(text: str) -> str:
     """Return a type as people name it: no pointer, no reference, no type arguments, no path."""
-    plain = re.split(r"[<\[]", text, maxsplit=1)[0]
-    return re.sub(r"[\s*&()]|\b(?:mut|dyn|const)\b|'\w+", "", plain).rpartition("::")[2]
+    plain = re.sub(r"^(?:[\s*&]|'\w+\b|\b(?:mut|dyn|const)\b)+", "", text)
+    if plain[:1] in ("[", "("):  # Rust: impl Read for [u8], for (A, B)
+        return " ".join(plain.split())
+    return re.split(r"[<\[\s]", plain, maxsplit=1)[0].rpartition("::")[2]
 
 
 def _divided(name: str, split: re.Pattern[str]) -> list[str]:
