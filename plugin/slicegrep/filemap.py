@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Outline, Symbol
 
-__all__ = ["file_map"]
+__all__ = ["file_map", "map_line"]
 
 SIGNATURE_CHARACTERS = 96
 
@@ -36,17 +36,18 @@ def file_map(outline: Outline, weight: Sequence[float], budget: int) -> tuple[tu
         while symbols[chain[-1]].parent >= 0:
             chain.append(symbols[chain[-1]].parent)
         new = [k for k in chain if k not in listed]
-        price = sum(estimate(_line(symbols[k])) + 1 for k in new)
+        price = sum(estimate(map_line(symbols[k])) + 1 for k in new)
         if price > left:
             if left < budget // 6:
                 break
             continue
         listed.update(new)
         left -= price
-    return tuple(_line(symbols[i]) for i in sorted(listed)), len(symbols) - len(listed)
+    return tuple(map_line(symbols[i]) for i in sorted(listed)), len(symbols) - len(listed)
 
 
-def _line(symbol: Symbol) -> str:
+def map_line(symbol: Symbol) -> str:
+    """Return `start-end signature`, indented by nesting; a long signature is cut."""
     signature = symbol.signature
     if len(signature) > SIGNATURE_CHARACTERS:
         signature = signature[: SIGNATURE_CHARACTERS - 1] + "…"

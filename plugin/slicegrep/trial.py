@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slicegrep.children import clean_environment
+from slicegrep.source import source_of
 
 if TYPE_CHECKING:
     from slicegrep.pinned import Place
 
-__all__ = ["Trial", "try_hooks"]
+__all__ = ["Interception", "Trial", "TrialError", "borrowed_home", "intercept", "try_hooks"]
 
 _SECONDS = 20
 _FUNCTIONS = 150  # well over the 2,000 tokens from which a read is intercepted
@@ -41,7 +42,7 @@ class Trial:
     trouble: str = ""
 
 
-class _TrialError(Exception):
+class TrialError(Exception):
     """A phase did not answer as it must; the message says how."""
 
 
@@ -58,12 +59,12 @@ def try_hooks(launcher: Path, place: Place) -> Trial:
     with tempfile.TemporaryDirectory(prefix="slicegrep-trial-") as name:
         folder = Path(name).resolve()
         try:
-            return _play([shell, str(launcher)], folder, _borrowed_home(folder, place))
-        except (_TrialError, OSError, subprocess.TimeoutExpired) as error:
+            return _play([shell, str(launcher)], folder, borrowed_home(folder, place))
+        except (TrialError, OSError, subprocess.TimeoutExpired) as error:
             return Trial(trouble=f"{error}{_cause(folder / 'home')}")
 
 
-def _borrowed_home(folder: Path, place: Place) -> Path:
+def borrowed_home(folder: Path, place: Place) -> Path:
     """Return a home folder with the real environment and vocabulary; the real one where links cannot be made."""
     home = folder / "home"
     home.mkdir(mode=0o700)
@@ -76,35 +77,62 @@ def _borrowed_home(folder: Path, place: Place) -> Path:
     return home
 
 
+@dataclass(frozen=True)
+class Interception:
+    """What the model would have received for one whole-file read: a range of the file (1-based), and two texts."""
+
+    start: int
+    lines: tuple[str, ...]
+    total: int
+    notice: str
+    delivery: str
+    seconds: tuple[float, float]
+    """Of the two hooks, their processes' start included."""
+
+
 def _play(launcher: list[str], folder: Path, home: Path) -> Trial:
-    lines = "".join(_FUNCTION.format(number) for number in range(_FUNCTIONS)).split("\n")
     source = folder / "steps.py"
-    source.write_text("\n".join(lines), "utf-8", newline="\n")
+    source.write_text("".join(_FUNCTION.format(number) for number in range(_FUNCTIONS)), "utf-8", newline="\n")
+    done = intercept(launcher, home, folder, source, f"Why is the total of step_{_ASKED} wrong?")
+    before, after = done.seconds
+    return Trial(
+        f"a read of {done.total} lines became {len(done.lines)} lines, a map and slices "
+        f"({before * 1000:.0f} ms before it, {after * 1000:.0f} ms after)"
+    )
+
+
+def intercept(launcher: list[str], home: Path, folder: Path, source: Path, prompt: str) -> Interception:
+    """Play a session in which `prompt` was asked and `source` is read whole, as the client calls the hooks.
+
+    `folder` takes the session's transcript. Raises TrialError where a phase does not answer as it must.
+    """
+    content = source_of(str(source), source.read_bytes()).lines
     transcript = folder / "session.jsonl"
-    question = {"role": "user", "content": f"Why is the total of step_{_ASKED} wrong?"}
+    question = {"role": "user", "content": prompt}
     transcript.write_text(json.dumps({"type": "user", "message": question}) + "\n", "utf-8")
     payload: dict[str, Any] = {
-        "session_id": "slicegrep-doctor",
+        "session_id": f"slicegrep-trial-{os.getpid()}",
         "transcript_path": str(transcript),
-        "cwd": str(folder),
+        "cwd": str(source.parent),
+        "prompt_id": "trial",
         "permission_mode": "default",
         "hook_event_name": "PreToolUse",
         "tool_name": "Read",
         "tool_input": {"file_path": str(source)},
-        "tool_use_id": f"toolu_doctor_{os.getpid()}",
+        "tool_use_id": f"toolu_trial_{os.getpid()}",
     }
     before, first = _call(launcher, "pre-read", payload, home)
     narrowed = first.get("updatedInput") or {}
     offset, limit = narrowed.get("offset"), narrowed.get("limit")
     if narrowed.get("file_path") != str(source) or not isinstance(offset, int) or not isinstance(limit, int):
-        raise _TrialError("the read of a large file was not narrowed")
-    shown = lines[:-1][offset - 1 : offset - 1 + limit]
+        raise TrialError("the read of a large file was not narrowed")
+    shown = content[offset - 1 : offset - 1 + limit]
     result = {
         "filePath": str(source),
         "content": "\n".join(shown),
         "numLines": len(shown),
         "startLine": offset,
-        "totalLines": len(lines),
+        "totalLines": len(content) + 1,
     }
     payload |= {
         "hook_event_name": "PostToolUse",
@@ -112,12 +140,10 @@ def _play(launcher: list[str], folder: Path, home: Path) -> Trial:
         "tool_response": {"type": "text", "file": result},
     }
     after, second = _call(launcher, "post-read", payload, home)
-    if "slicegrep" not in str(second.get("additionalContext")):
-        raise _TrialError("the read was narrowed, but its map did not come")
-    return Trial(
-        f"a read of {len(lines) - 1} lines became {len(shown)} lines, a map and slices "
-        f"({before * 1000:.0f} ms before it, {after * 1000:.0f} ms after)"
-    )
+    text = str(second.get("additionalContext"))
+    if "slicegrep" not in text:
+        raise TrialError("the read was narrowed, but its map did not come")
+    return Interception(offset, shown, len(content), str(first.get("additionalContext")), text, (before, after))
 
 
 def _call(
@@ -137,11 +163,11 @@ def _call(
     )
     seconds = time.perf_counter() - started
     if not done.stdout.strip():
-        raise _TrialError(f"{event} gave no answer (exit {done.returncode}, {seconds:.1f} s)")
+        raise TrialError(f"{event} gave no answer (exit {done.returncode}, {seconds:.1f} s)")
     try:
         answer = json.loads(done.stdout)["hookSpecificOutput"]
     except (ValueError, KeyError, TypeError) as error:
-        raise _TrialError(f"{event} answered {done.stdout[:80]!r}") from error
+        raise TrialError(f"{event} answered {done.stdout[:80]!r}") from error
     return seconds, answer if isinstance(answer, dict) else {}
 
 

@@ -1,6 +1,5 @@
 """The process that the launcher starts: EVENT and SITE_PACKAGES as arguments, the payload on standard input."""
 
-# ruff: noqa: PTH, E402 (importing pathlib costs 10 ms; the path comes before the package)
 from __future__ import annotations
 
 import faulthandler

@@ -1,6 +1,5 @@
 """What a session said and did so far, from the hooks' own notes and the client's transcript, made into a focus."""
 
-# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import json

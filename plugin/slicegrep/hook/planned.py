@@ -1,6 +1,5 @@
 """What lasts of an interception between the two phases, and that a file was intercepted: the session's state files."""
 
-# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import json

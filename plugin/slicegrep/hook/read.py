@@ -1,6 +1,5 @@
 """PreToolUse and PostToolUse of Read: narrow the call to the best range, then deliver the map and the other slices."""
 
-# ruff: noqa: PTH (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import os

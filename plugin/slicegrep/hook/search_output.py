@@ -1,6 +1,5 @@
 """PostToolUse of Grep, Bash and PowerShell: the payload turned into the answer, and into what to remember of it."""
 
-# ruff: noqa: PTH111, PTH113, PTH117, PTH118 (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import os

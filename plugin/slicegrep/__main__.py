@@ -1,0 +1,13 @@
+"""`python plugin/slicegrep/__main__.py` and `python -m slicegrep`: the command line."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+if __name__ == "__main__":
+    if not __package__:  # run by path: the package's folder is no place to import from, its parent is
+        sys.path[0:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    from slicegrep.cli import main
+
+    sys.exit(main())

@@ -1,0 +1,70 @@
+"""The demo: one whole-file read of a real file through the real hooks, printed as the model would receive it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slicegrep.home import home_folder
+from slicegrep.pinned import Place
+from slicegrep.render import numbered
+from slicegrep.source import source_of
+from slicegrep.tokens import exact_encoder, estimate
+from slicegrep.trial import TrialError, borrowed_home, intercept
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["demonstrate"]
+
+PROMPT = "Why does a required subparsers action without a metavar print None in the error message?"
+"""About the file that is read when none is named: Python's own argparse, on every machine that runs this."""
+
+
+def demonstrate(file: str, prompt: str) -> int:
+    """Print the exchange. Returns 0; 1 where the file is read as it is; 2 where it cannot be read."""
+    source = Path(file).resolve() if file else Path(argparse.__file__).resolve()
+    if not source.is_file():
+        print(f"slicegrep: {file}: no such file", file=sys.stderr)  # noqa: T201
+        return 2
+    asked = prompt or (f"How does {source.stem} work?" if file else PROMPT)
+    launcher = Path(__file__).resolve().parents[2] / "hooks" / "slicegrep-hook"
+    place = Place.find(os.environ)
+    with tempfile.TemporaryDirectory(prefix="slicegrep-demo-") as name:
+        folder = Path(name).resolve()
+        home = borrowed_home(folder, place)
+        try:
+            done = intercept([shutil.which("sh") or "sh", str(launcher)], home, folder, source, asked)
+        except TrialError as reason:
+            print(f"slicegrep: {source}: read as it is ({reason}); a file below ~2,000 tokens is", file=sys.stderr)  # noqa: T201
+            return 1
+    everything = source_of(str(source), source.read_bytes()).lines
+    lines = numbered(everything, done.start, done.start + len(done.lines) - 1)
+    count, mark = _counter()
+    whole = count(numbered(everything, 1, len(everything)))
+    after = count(done.notice) + count(lines) + count(done.delivery)
+    for title, text in (
+        ("The session is working on", asked),
+        ("The agent calls", f"Read {source}"),
+        ("slicegrep narrows the call, and tells the model", done.notice),
+        ("The client reads that range; the model receives", lines),
+        ("slicegrep adds", done.delivery),
+    ):
+        print(f"── {title}\n{text}\n")  # noqa: T201
+    print(  # noqa: T201
+        f"── {mark}{after} tokens in place of {mark}{whole}, by the hooks that Claude Code runs "
+        f"({done.seconds[0] * 1000:.0f} ms before the read, {done.seconds[1] * 1000:.0f} ms after).\n"
+        "   No model was asked: this shows what one would receive, not what it makes of it."
+    )
+    return 0
+
+
+def _counter() -> tuple[Callable[[str], int], str]:
+    """Return a counter of o200k_base tokens, and `~` where it estimates."""
+    exact = exact_encoder(os.path.join(home_folder(os.environ), "vocab"))
+    return (exact, "") if exact else (estimate, "~")
