@@ -13,6 +13,7 @@ import shutil
 import sys
 import tempfile
 import time
+from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ if not __package__:  # run as a file
 
 from slicegrep.children import CommandError, run
 from slicegrep.install import last_failure, retry_at
+from slicegrep.ledger import rows, settle
 from slicegrep.lock import Busy, held
 from slicegrep.pinned import Place, is_ready, missing_modules
 from slicegrep.settings import KNOBS, Settings
@@ -40,7 +42,7 @@ _OLDEST_PYTHON = (3, 10)
 _OLDEST_CLIENT = (2, 1, 100)  # the older of the two that the tests drive
 _REPLACING_CLIENT = (2, 1, 121)  # the first in which a hook can change a tool's output
 _CLIENT_SECONDS = 20
-_RECENT_SECONDS = 7 * 86_400
+_RECENT_DAYS = 7
 _SET_UP = "run: slicegrep setup"
 
 
@@ -222,7 +224,21 @@ def _interception(place: Place, *, usable: bool) -> Finding:
 
 
 def _fail_opens(place: Place) -> Finding:
-    return Finding("ledger", OK, f"{place.home}")
+    """Tell how often the plain call happened in the last days because a hook failed, and the commonest cause."""
+    since = time.time() - _RECENT_DAYS * 86_400
+    settle(str(place.home))
+    recent = [row for row in rows(str(place.home)) if _time(row) >= since]
+    causes = Counter(f"{row.get('event')}: {row.get('cause')}" for row in recent if row["kind"] == "fail")
+    if not causes:
+        return Finding("ledger", OK, f"no hook failed in the last {_RECENT_DAYS} days ({len(recent)} rows)")
+    ((cause, count),) = causes.most_common(1)
+    text = f"{causes.total()} of {len(recent)} times in {_RECENT_DAYS} days a hook gave up and the plain call happened"
+    return Finding("ledger", WARN, text, f"{count} times it was {cause}; report that line if it goes on")
+
+
+def _time(row: Mapping[str, object]) -> float:
+    when = row.get("t")
+    return float(when) if isinstance(when, (int, float)) else 0.0
 
 
 if __name__ == "__main__":
