@@ -1,0 +1,148 @@
+"""The README is true: its commands do what it says from a clean clone, its tables are the program's own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from prepared_home import bare_environment, network_settings, prepared_home
+from slicegrep.install import HOME_ENTRIES
+from slicegrep.settings import KNOBS
+from small_clone import small_clone
+
+ROOT = Path(__file__).resolve().parents[1]
+README = (ROOT / "README.md").read_text("utf-8")
+COMMANDS = [
+    line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()
+]
+SECONDS = 900
+
+
+def cells(heading: str) -> list[list[str]]:
+    """Return the rows of the first table under a heading, without its head."""
+    part = README.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    rows = [line.strip("|").split(" | ") for line in part.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in row] for row in rows[2:]]
+
+
+@pytest.fixture(scope="module")
+def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a clean clone."""
+    return small_clone(tmp_path_factory.mktemp("readme") / "slicegrep")
+
+
+def run(command: str, clone: Path, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command of the README in the clone, with an empty HOME."""
+    return subprocess.run(
+        ["sh", "-c", command],
+        cwd=clone,
+        env=bare_environment(home, **network_settings(), **variables),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def files(clone: Path) -> set[str]:
+    """List what is in the clone."""
+    return {str(path.relative_to(clone)) for path in clone.rglob("*")}
+
+
+def test_the_commands_are_these() -> None:
+    """Whoever adds one to the README adds its test here."""
+    assert COMMANDS == [
+        "bin/slicegrep demo",
+        "sh tests/run",
+        "bin/slicegrep setup",
+        "bin/slicegrep doctor",
+        "bin/slicegrep stats",
+        "bin/slicegrep setup --remove",
+        "pip install git+https://github.com/<owner>/slicegrep",
+    ]
+
+
+def test_the_first_command_sets_up_and_shows_the_main_job(clone: Path, tmp_path: Path) -> None:
+    """From a clean clone and an empty HOME: environment, vocabulary, then a large file as map and slices."""
+    before = files(clone)
+    done = run(COMMANDS[0], clone, tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "FILE MAP" in done.stdout
+    assert "STILL NOT SHOWN" in done.stdout
+    assert list((tmp_path / ".slicegrep" / "env").glob("*/.ready"))
+    assert files(clone) == before
+
+
+def test_the_second_command_makes_what_the_tests_need_and_runs_them(clone: Path, tmp_path: Path) -> None:
+    """One quick file stands for all, since these are the tests themselves; what was downloaded for them is used again."""
+    cache = os.environ.get("SLICEGREP_TEST_CACHE") or str(tmp_path / "cache")
+    done = run(f"{COMMANDS[1]} tests/test_source.py", clone, tmp_path, SLICEGREP_TEST_CACHE=cache)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert re.search(r"^\d+ passed", done.stdout.splitlines()[-1])
+
+
+def test_ci_runs_the_readmes_test_command() -> None:
+    """And nothing after it: the last line is pytest's."""
+    last = (ROOT / ".ci" / "run").read_text().splitlines()[-1]
+    assert last.endswith(f" {COMMANDS[1]}")
+
+
+@pytest.fixture
+def ready(tmp_path: Path) -> Path:
+    """Make a HOME with the real environment and vocabulary in its `.slicegrep`."""
+    shared, home = prepared_home(), tmp_path / ".slicegrep"
+    home.mkdir(mode=0o700)
+    for part in ("env", "vocab"):
+        (home / part).symlink_to(shared / part)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS[2:5])
+def test_the_further_commands_run(clone: Path, ready: Path, command: str) -> None:
+    """`setup`, `doctor` and `stats` on a machine that is set up: exit 0."""
+    done = run(command, clone, ready)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_remove_takes_away_all_that_the_plugin_made(clone: Path, tmp_path: Path) -> None:
+    """After a demo, a doctor and the hooks' own work nothing is left that the removal would balk at."""
+    home = tmp_path / ".slicegrep"
+    shutil.copytree(prepared_home() / "vocab", home / "vocab")
+    (home / "env").mkdir()
+    home.chmod(0o700)
+    payload = '{"session_id":"s1","hook_event_name":"UserPromptSubmit","prompt":"hello"}'
+    done = run(
+        f"printf '%s\\n' '{payload}' | sh hooks/slicegrep-hook prompt && bin/slicegrep doctor",
+        clone,
+        tmp_path,
+    )
+    assert (home / "state" / "s1" / "prompts").is_file(), done.stderr
+    done = run(COMMANDS[5], clone, tmp_path)
+    assert (done.returncode, home.exists()) == (0, False), done.stderr
+
+
+def test_the_settings_table_is_the_programs_own() -> None:
+    """Name, default, option and meaning of each knob, in the same order."""
+
+    def code(value: object) -> str:
+        return f"`{value}`" if value != "" else ""
+
+    wanted = [[code(k.variable), code(k.default) or "none", code(k.option), k.help] for k in KNOBS]
+    assert cells("Settings") == wanted
+
+
+def test_what_is_kept_is_what_removal_knows() -> None:
+    """Each entry of the table is one that `setup --remove` takes for its own."""
+    assert {row[0].strip("`") for row in cells("Where things are kept")} <= HOME_ENTRIES
+
+
+def test_every_file_named_is_there() -> None:
+    """Paths in the text stay true."""
+    named = re.findall(r"`((?:docs|bin|tests|hooks|plugin)/[\w./-]+|[A-Z]+\.md)`", README)
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
