@@ -1,6 +1,5 @@
 """Search output turned into the same output with ` ⟵ name start-end` after each line that a file really holds."""
 
-# ruff: noqa: PTH116, PTH118 (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import os
@@ -79,8 +78,8 @@ def annotate(
     r"""Append the enclosing definition to the match lines of a search's output.
 
     Lines are kept to the last character, in order, with nothing between them; a suffix comes after a line's CR.
-    A line that could mean several files or lines gets one only when all that hold its text agree. Lines with terminal
-    colours (ESC) are left alone.
+    A line that could mean several files or lines gets one only when all that hold its text agree. A line coloured for
+    a terminal is no file's text, so it is left alone.
 
     `roots` are the directories that printed names may be relative to. `operands` are the files that a line
     `12:text`, without a path, may be of; None: of none. `columns` says that such a line may be `12:3:text`,
@@ -176,10 +175,8 @@ class _Reader:
     def claims(self, index: int) -> Iterator[_Claim]:
         """Return every meaning of a line for which there is a file."""
         line = self._lines[index]
-        if "\x1b" in line:
+        if self._headings and self._is_heading(line):
             return
-        if self._headings:
-            self._follow_heading(index, line)
         bare = _BARE.match(line)
         if bare is not None:
             texts = self._texts(line[bare.end() :], columns=self._columns)
@@ -200,11 +197,14 @@ class _Reader:
         for file in self._files.named(path):
             yield _Claim(index, path, file, line, texts)
 
-    def _follow_heading(self, index: int, line: str) -> None:
-        if _UNDER_HEADING.match(line) or line == "--":
-            return
-        after = self._lines[index + 1] if index + 1 < len(self._lines) else ""
-        self._heading = line if _UNDER_HEADING.match(after) and self._files.named(line) else ""
+    def _is_heading(self, line: str) -> bool:
+        """Whether the line is the path of those below; any other line without a number ends a heading's reach."""
+        if self._files.named(line):
+            self._heading = line
+            return True
+        if not _UNDER_HEADING.match(line) and line != "--":
+            self._heading = ""
+        return False
 
 
 def _verify(

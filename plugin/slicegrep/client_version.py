@@ -1,6 +1,5 @@
 """The version of the Claude Code client that runs a session, told from the end of its transcript."""
 
-# ruff: noqa: PTH123 (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import json

@@ -21,7 +21,7 @@ _ANCHOR = re.compile(
     r"|:\[(\d{1,7})[,\]]"  # Maven: A.java:[3,5]
     r"|(?::? ?)\((\d{1,7})(?:[,:] ?\d{1,7})?\)"  # tsc, C#, pdb, Kotlin, GHC: a.ts(3,5)  a.py(3)  a.kt: (3, 5)  A.hs:(3,5)
     r"|:(\d{1,7})(?!\d|\.\d)"  # everybody else: a.c:3:5
-    r"|(?::| on|:? )line (\d{1,7})"  # Perl, PHP, C#, sh: a.pl line 3
+    r"|(?:: ?| on | )line (\d{1,7})"  # Perl, PHP, C#, sh: a.pl line 3
     r"| (\d{1,7}):\d{1,7}(?!\S)"  # Dart: a.dart 3:5
 )
 _BEFORE_PATH = re.compile(r"[\s\"'`()<>\[\]{},;=|]+")

@@ -1,6 +1,5 @@
 """The directories that the names in a search's output may be relative to, told from where the shell ended up."""
 
-# ruff: noqa: PTH111, PTH117, PTH118 (importing pathlib costs 10 ms of a hook's start)
 from __future__ import annotations
 
 import os

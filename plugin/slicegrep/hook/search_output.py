@@ -104,9 +104,10 @@ def remember(payload: Mapping[str, object]) -> list[dict[str, object]]:
     a failing test run ends in one.
     """
     given = _mapping(payload.get("tool_input"))
-    command = _text(given.get("command")) if payload.get("tool_name") in _SHELLS else ""
-    search = search_command(command, powershell=payload.get("tool_name") == "PowerShell") if command else None
-    pattern = _text(given.get("pattern")) if payload.get("tool_name") == "Grep" else ""
+    tool = _text(payload.get("tool_name"))
+    command = _text(given.get("command")) if tool in _SHELLS else ""
+    search = search_command(command, powershell=_SHELLS[tool]) if command else None
+    pattern = _text(given.get("pattern")) if tool == "Grep" else ""
     patterns = (pattern,) if pattern else search.patterns if search else ()
     agent = _text(payload.get("agent_id"))
     rows: list[dict[str, object]] = [
@@ -127,7 +128,7 @@ def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> 
     """Return the search that a payload tells of, or None where it is none, or its output was cut already."""
     response = _mapping(payload.get("tool_response"))
     given = _mapping(payload.get("tool_input"))
-    tool = payload.get("tool_name")
+    tool = _text(payload.get("tool_name"))
     if payload.get("hook_event_name", "PostToolUse") != "PostToolUse":
         return None
     if tool == "Grep":
@@ -146,7 +147,7 @@ def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> 
     if not text or response.get("persistedOutputPath") or response.get("isImage"):
         return None
     line = _text(given.get("command"))
-    found = search_command(line, powershell=_SHELLS[str(tool)])
+    found = search_command(line, powershell=_SHELLS[tool])
     if found is None or not found.numbers:
         return None
     room = _MOST_BASH - utf16_length(_text(response.get("stderr")))
