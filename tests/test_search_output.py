@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -399,3 +400,38 @@ def test_any_payload_is_answered_or_left_alone(
     said = answer(payload, PATIENT, {})
     assert said is None or "permissionDecision" not in json.dumps(said)
     assert isinstance(json.dumps(remember(payload)), str)
+
+
+CASES = sorted((Path(__file__).parent / "cases" / "search_output").glob("*.json"))
+
+
+@pytest.mark.parametrize("case", CASES, ids=[path.stem for path in CASES])
+def test_reported_cases(tmp_path: Path, case: Path) -> None:
+    """Outputs that comparable tools got wrong (the reports stand in each file): whole outputs, line by line.
+
+    rtk#3338, rtk#2962, rtk#4207, rtk#1613, qwen-code#5370, headroom#2084, rtk#206, rtk#1436, rtk#4113, serena#2017,
+    rtk#4065, lean-ctx#1648, headroom#3545, codegraph#1474; and rtk#2280: only the output is answered with.
+    """
+    told = json.loads(case.read_text("utf-8"))
+    for name, content in told["files"].items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(
+            content.encode() if isinstance(content, str) else base64.b64decode(content["base64"])
+        )
+    for run in told["runs"]:
+        said = answer(bash(tmp_path / run["cwd"], run["command"], run["stdout"]), PATIENT, {})
+        lines = run["stdout"].split("\n")
+        wanted = [
+            f"{line} ⟵ {run['suffixes'][str(n)]}" if str(n) in run["suffixes"] else line
+            for n, line in enumerate(lines)
+        ]
+        got = said["hookSpecificOutput"]["updatedToolOutput"]["stdout"] if said else run["stdout"]  # type: ignore[index]
+        assert got.split("\n") == wanted, run["command"]
+        assert said is None or set(said["hookSpecificOutput"]) == {"hookEventName", "updatedToolOutput"}  # type: ignore[call-overload]
+    assert told["reports"]
+
+
+def test_a_search_without_a_match(project: Path) -> None:
+    """rtk#162: grep's exit 1 is no error; its empty output stays empty."""
+    assert answer(bash(project, "grep -rn nothing .", ""), PATIENT, {}) is None
