@@ -25,17 +25,23 @@ def main(words: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except (OSError, ValueError) as error:
-        print(f"slicegrep: {error}", file=sys.stderr)  # noqa: T201
+        print(f"slicegrep: {error}", file=sys.stderr)
         return 2
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="slicegrep", description="File maps and slices in place of whole files.")
+    parser = argparse.ArgumentParser(
+        prog="slicegrep", description="File maps and slices in place of whole files."
+    )
     parser.add_argument("--version", action="version", version=f"slicegrep {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
-    demo = commands.add_parser("demo", help="intercept a whole-file read and print what the model would receive")
-    demo.add_argument("file", nargs="?", default="", help="a large source file (default: one of Python's own)")
+    demo = commands.add_parser(
+        "demo", help="intercept a whole-file read and print what the model would receive"
+    )
+    demo.add_argument(
+        "file", nargs="?", default="", help="a large source file (default: one of Python's own)"
+    )
     demo.add_argument("--prompt", default="", help="what the session is working on")
     demo.set_defaults(run=_demo)
 
@@ -64,30 +70,30 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _demo(parsed: argparse.Namespace) -> int:
-    from slicegrep.demo import demonstrate  # noqa: PLC0415 (each command imports what it needs)
+    from slicegrep.demo import demonstrate
 
     return demonstrate(parsed.file, parsed.prompt)
 
 
 def _map(parsed: argparse.Namespace) -> int:
-    from slicegrep.filemap import map_line  # noqa: PLC0415 (as above)
-    from slicegrep.outline import outline  # noqa: PLC0415 (as above)
-    from slicegrep.source import read_source  # noqa: PLC0415 (as above)
+    from slicegrep.filemap import map_line
+    from slicegrep.outline import outline
+    from slicegrep.source import read_source
 
     source = read_source(parsed.file, max_bytes=50_000_000)
     if source is None:
         raise ValueError(f"{parsed.file}: not a readable file of at most 50 MB")
     symbols = outline(source).symbols
     if parsed.json:
-        print(json.dumps([_row(s) for s in symbols], indent=1))  # noqa: T201
+        print(json.dumps([_row(s) for s in symbols], indent=1))
     else:
-        print("\n".join(map_line(s) for s in symbols), end="\n" if symbols else "")  # noqa: T201
+        print("\n".join(map_line(s) for s in symbols), end="\n" if symbols else "")
     return 0 if symbols else 1
 
 
 def _enclosing(parsed: argparse.Namespace) -> int:
-    from slicegrep.outline import enclosing, outline  # noqa: PLC0415 (as above)
-    from slicegrep.source import read_source  # noqa: PLC0415 (as above)
+    from slicegrep.outline import enclosing, outline
+    from slicegrep.source import read_source
 
     shapes: dict[str, object] = {}
     rows = []
@@ -103,37 +109,43 @@ def _enclosing(parsed: argparse.Namespace) -> int:
         symbol = enclosing(shapes[file], int(number))  # type: ignore[arg-type]
         rows.append({"location": location, **(_row(symbol) if symbol else {"symbol": ""})})
     if parsed.json:
-        print(json.dumps(rows, indent=1))  # noqa: T201
+        print(json.dumps(rows, indent=1))
     else:
         for row in rows:
-            print(f"{row['location']}\t{row['symbol']} {row['start']}-{row['end']}" if row["symbol"] else f"{row['location']}\t")  # noqa: T201
+            print(
+                f"{row['location']}\t{row['symbol']} {row['start']}-{row['end']}"
+                if row["symbol"]
+                else f"{row['location']}\t"
+            )
     return 0 if any(row["symbol"] for row in rows) else 1
 
 
 def _row(symbol: object) -> dict[str, object]:
-    kind, name, start, end, signature = (getattr(symbol, n) for n in ("kind", "qualified", "start", "end", "signature"))
+    kind, name, start, end, signature = (
+        getattr(symbol, n) for n in ("kind", "qualified", "start", "end", "signature")
+    )
     return {"symbol": name, "kind": kind, "start": start, "end": end, "signature": signature}
 
 
 def _stats(parsed: argparse.Namespace) -> int:
-    from slicegrep import ledger  # noqa: PLC0415 (as above)
-    from slicegrep.home import home_folder  # noqa: PLC0415 (as above)
-    from slicegrep.stats import report, told  # noqa: PLC0415 (as above)
+    from slicegrep import ledger
+    from slicegrep.home import home_folder
+    from slicegrep.stats import report, told
 
     home = home_folder(os.environ)
     ledger.settle(home)
     found = report(ledger.rows(home))
-    print(found.model_dump_json(indent=1) if parsed.json else told(found))  # noqa: T201
+    print(found.model_dump_json(indent=1) if parsed.json else told(found))
     return 0
 
 
 def _doctor(parsed: argparse.Namespace) -> int:
-    from slicegrep import doctor  # noqa: PLC0415 (as above)
+    from slicegrep import doctor
 
     return doctor.main(["--json"] if parsed.json else [])
 
 
 def _setup(parsed: argparse.Namespace) -> int:
-    from slicegrep import install  # noqa: PLC0415 (as above)
+    from slicegrep import install
 
     return install.main(["setup", *parsed.rest])

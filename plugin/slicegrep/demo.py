@@ -14,7 +14,7 @@ from slicegrep.home import home_folder
 from slicegrep.pinned import Place
 from slicegrep.render import numbered
 from slicegrep.source import source_of
-from slicegrep.tokens import exact_encoder, estimate
+from slicegrep.tokens import estimate, exact_encoder
 from slicegrep.trial import TrialError, borrowed_home, intercept
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def demonstrate(file: str, prompt: str) -> int:
     """Print the exchange. Returns 0; 1 where the file is read as it is; 2 where it cannot be read."""
     source = Path(file).resolve() if file else Path(argparse.__file__).resolve()
     if not source.is_file():
-        print(f"slicegrep: {file}: no such file", file=sys.stderr)  # noqa: T201
+        print(f"slicegrep: {file}: no such file", file=sys.stderr)
         return 2
     asked = prompt or (f"How does {source.stem} work?" if file else PROMPT)
     launcher = Path(__file__).resolve().parents[2] / "hooks" / "slicegrep-hook"
@@ -41,7 +41,10 @@ def demonstrate(file: str, prompt: str) -> int:
         try:
             done = intercept([shutil.which("sh") or "sh", str(launcher)], home, folder, source, asked)
         except TrialError as reason:
-            print(f"slicegrep: {source}: read as it is ({reason}); a file below ~2,000 tokens is", file=sys.stderr)  # noqa: T201
+            print(
+                f"slicegrep: {source}: read as it is ({reason}); a file below ~2,000 tokens is",
+                file=sys.stderr,
+            )
             return 1
     everything = source_of(str(source), source.read_bytes()).lines
     lines = numbered(everything, done.start, done.start + len(done.lines) - 1)
@@ -55,8 +58,8 @@ def demonstrate(file: str, prompt: str) -> int:
         ("The client reads that range; the model receives", lines),
         ("slicegrep adds", done.delivery),
     ):
-        print(f"── {title}\n{text}\n")  # noqa: T201
-    print(  # noqa: T201
+        print(f"── {title}\n{text}\n")
+    print(
         f"── {mark}{after} tokens in place of {mark}{whole}, by the hooks that Claude Code runs "
         f"({done.seconds[0] * 1000:.0f} ms before the read, {done.seconds[1] * 1000:.0f} ms after).\n"
         "   No model was asked: this shows what one would receive, not what it makes of it."

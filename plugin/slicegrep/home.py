@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from contextlib import suppress
 
 __all__ = ["append_private", "create_private", "home_folder", "replace_private", "session_folder"]
 
@@ -52,10 +53,8 @@ def replace_private(path: str, data: bytes) -> None:
             file.write(data)
         os.replace(beside, path)
     except OSError:
-        try:
+        with suppress(OSError):
             os.unlink(beside)
-        except OSError:
-            pass
         raise
 
 

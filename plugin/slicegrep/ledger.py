@@ -6,6 +6,7 @@ import json
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from contextlib import suppress
 
 from slicegrep.home import append_private
 
@@ -22,7 +23,9 @@ def record(home: str, kind: str, **values: object) -> None:
     now = time.time()
     row = {"t": round(now, 3), "kind": kind, **values}
     name = time.strftime("%Y-%m", time.gmtime(now)) + ".jsonl"
-    append_private(os.path.join(home, "ledger", name), json.dumps(row, separators=(",", ":")).encode() + b"\n")
+    append_private(
+        os.path.join(home, "ledger", name), json.dumps(row, separators=(",", ":")).encode() + b"\n"
+    )
 
 
 def rows(home: str) -> Iterator[dict[str, object]]:
@@ -33,14 +36,11 @@ def rows(home: str) -> Iterator[dict[str, object]]:
     except OSError:
         return
     for name in names:
-        try:
-            with open(os.path.join(folder, name), "rb") as file:
-                for line in file:
-                    row = _parsed(line)
-                    if isinstance(row.get("kind"), str):
-                        yield row
-        except OSError:
-            continue
+        with suppress(OSError), open(os.path.join(folder, name), "rb") as file:
+            for line in file:
+                row = _parsed(line)
+                if isinstance(row.get("kind"), str):
+                    yield row
 
 
 def marks_of(costs: Sequence[int]) -> list[int]:
@@ -98,7 +98,11 @@ def settle(home: str) -> None:
                     record(home, "fail", event=name.split("-", 2)[1], cause="killed or out of time")
             except OSError:
                 continue
-    sessions = [s for s in _names(os.path.join(home, "state")) if os.path.exists(os.path.join(home, "state", s, "reads"))]
+    sessions = [
+        s
+        for s in _names(os.path.join(home, "state"))
+        if os.path.exists(os.path.join(home, "state", s, "reads"))
+    ]
     if not sessions:
         return
     shown: dict[tuple[object, object, object], Mapping[str, object]] = {}
@@ -109,7 +113,9 @@ def settle(home: str) -> None:
         _settle_session(home, session, shown)
 
 
-def _settle_session(home: str, session: str, shown: Mapping[tuple[object, object, object], Mapping[str, object]]) -> None:
+def _settle_session(
+    home: str, session: str, shown: Mapping[tuple[object, object, object], Mapping[str, object]]
+) -> None:
     spool = os.path.join(home, "state", session, "reads")
     taken = f"{spool}.{os.getpid()}"
     try:
@@ -136,7 +142,16 @@ def _settle_session(home: str, session: str, shown: Mapping[tuple[object, object
         start = offset if isinstance(offset, int) else 1
         count = limit if isinstance(limit, int) else total
         tokens = again_tokens(marks, total, start, count)
-        record(home, "again", session=session, agent=agent, project=row.get("project"), path=path, tokens=tokens, whole=False)
+        record(
+            home,
+            "again",
+            session=session,
+            agent=agent,
+            project=row.get("project"),
+            path=path,
+            tokens=tokens,
+            whole=False,
+        )
 
 
 def _names(folder: str) -> list[str]:

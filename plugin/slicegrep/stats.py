@@ -59,7 +59,9 @@ class Report(BaseModel):
 
 def report(rows: Iterable[Mapping[str, object]]) -> Report:
     """Add up the ledger's rows (see `ledger.rows`). A row of another shape counts as zeros."""
-    total, projects, sessions = Totals(), {}, {}
+    total = Totals()
+    projects: dict[str, Totals] = {}
+    sessions: dict[str, Totals] = {}
     causes: Counter[str] = Counter()
     times: dict[str, list[float]] = {"pre-read": [], "post-read": [], "annotate": []}
     for row in rows:
@@ -113,7 +115,9 @@ def _timing(values: list[float]) -> Timing:
         return Timing()
     ordered = sorted(values)
     return Timing(
-        calls=len(ordered), median=ordered[len(ordered) // 2], p99=ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))]
+        calls=len(ordered),
+        median=ordered[len(ordered) // 2],
+        p99=ordered[min(len(ordered) - 1, int(len(ordered) * 0.99))],
     )
 
 

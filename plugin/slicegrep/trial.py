@@ -92,7 +92,9 @@ class Interception:
 
 def _play(launcher: list[str], folder: Path, home: Path) -> Trial:
     source = folder / "steps.py"
-    source.write_text("".join(_FUNCTION.format(number) for number in range(_FUNCTIONS)), "utf-8", newline="\n")
+    source.write_text(
+        "".join(_FUNCTION.format(number) for number in range(_FUNCTIONS)), "utf-8", newline="\n"
+    )
     done = intercept(launcher, home, folder, source, f"Why is the total of step_{_ASKED} wrong?")
     before, after = done.seconds
     return Trial(
@@ -143,7 +145,9 @@ def intercept(launcher: list[str], home: Path, folder: Path, source: Path, promp
     text = str(second.get("additionalContext"))
     if "slicegrep" not in text:
         raise TrialError("the read was narrowed, but its map did not come")
-    return Interception(offset, shown, len(content), str(first.get("additionalContext")), text, (before, after))
+    return Interception(
+        offset, shown, len(content), str(first.get("additionalContext")), text, (before, after)
+    )
 
 
 def _call(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import faulthandler
 import os
 import sys
+from contextlib import suppress
 
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -63,14 +64,12 @@ def main() -> None:
     try:
         mark = _begin(event, environment)
         _run(event, environment)
-    except Exception as error:  # the process boundary: no fault of ours may reach the session
+    except Exception as error:  # noqa: BLE001 (the process boundary: no fault of ours may reach the session)
         _note_failure(event, environment, error)
     finally:
         if mark:
-            try:
+            with suppress(OSError):
                 os.unlink(mark)
-            except OSError:
-                pass
     os._exit(0)  # skips the interpreter's own farewell: 3 ms, and a thread that would not end
 
 
@@ -97,7 +96,7 @@ def _note_failure(event: str, environment: dict[str, str], error: BaseException)
             at = at.tb_next
         where = f" at {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else ""
         ledger.record(home_folder(environment), "fail", event=event, cause=f"{type(error).__name__}{where}")
-    except Exception:  # a full disk: there is nowhere to tell it
+    except Exception:  # noqa: BLE001 (a full disk: there is nowhere to tell it)
         return
 
 

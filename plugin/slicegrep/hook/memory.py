@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.focus import Focus, Said, focus_of
-from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.home import append_private
+from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.references import find_references, refers_to
 from slicegrep.transcript import SessionLog, read_session
 
@@ -40,14 +40,16 @@ def add_recent(call: Call, found: Iterable[dict[str, object]]) -> None:
 def session_focus(call: Call, real_path: str) -> Focus:
     """Weigh what the session is working on, for the file at `real_path`. What cannot be read is left out."""
     log = read_session(call.transcript, call.agent)
-    recent = [row for row in _rows(os.path.join(call.state, "recent.jsonl")) if row.get("agent", "") == call.agent]
+    recent = [
+        row for row in _rows(os.path.join(call.state, "recent.jsonl")) if row.get("agent", "") == call.agent
+    ]
     said = [*_prompts(call, log), *_texts(log), *_searches(log, recent), *_edits(log)]
     name = os.path.basename(real_path).rsplit(".", 1)[0]
     return focus_of(said, lines=_lines(log, recent, real_path), stem_of_file=name)
 
 
 def _prompts(call: Call, log: SessionLog) -> list[Said]:
-    """The newest prompt first. The transcript may lag behind the hook that saw the prompt itself."""
+    """Return the newest prompt first. The transcript may lag behind the hook that saw the prompt itself."""
     texts = list(log.prompts)
     if not call.agent:
         for row in _rows(os.path.join(call.state, "prompts")):
@@ -58,14 +60,20 @@ def _prompts(call: Call, log: SessionLog) -> list[Said]:
 
 
 def _texts(log: SessionLog) -> list[Said]:
-    texts = [Said(text, AGENT_TEXT * DECAY**age) for age, text in enumerate(reversed(log.assistant_texts[-2:]))]
+    texts = [
+        Said(text, AGENT_TEXT * DECAY**age) for age, text in enumerate(reversed(log.assistant_texts[-2:]))
+    ]
     return [*texts, Said(log.summary, SUMMARY)] if log.summary else texts
 
 
 def _searches(log: SessionLog, recent: list[dict[str, object]]) -> list[Said]:
     """Patterns and commands, newest first, from both memories; each text once."""
     found: dict[str, float] = {}
-    noted = [(str(row["kind"]), row["text"]) for row in recent if row.get("kind") in {"pattern", "command"} and isinstance(row.get("text"), str)]
+    noted = [
+        (str(row["kind"]), row["text"])
+        for row in recent
+        if row.get("kind") in {"pattern", "command"} and isinstance(row.get("text"), str)
+    ]
     told = [("pattern" if search.tool == "Grep" else "command", search.text) for search in log.searches]
     for one in (noted, told):
         for age, (kind, text) in enumerate(reversed(one[-RECENT:])):
@@ -75,16 +83,24 @@ def _searches(log: SessionLog, recent: list[dict[str, object]]) -> list[Said]:
 
 
 def _edits(log: SessionLog) -> list[Said]:
-    return [Said(f"{edit.old}\n{edit.new}", EDIT * DECAY**age, code=True) for age, edit in enumerate(reversed(log.edits[-RECENT:]))]
+    return [
+        Said(f"{edit.old}\n{edit.new}", EDIT * DECAY**age, code=True)
+        for age, edit in enumerate(reversed(log.edits[-RECENT:]))
+    ]
 
 
 def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> list[tuple[int, float]]:
-    """The lines of this very file that tool output named: the hooks' notes, else the transcript."""
+    """Return the lines of this very file that tool output named: the hooks' notes, else the transcript."""
     weights: dict[int, float] = {}
-    noted = [row["line"] for row in recent if row.get("kind") == "ref" and _same(row.get("path"), real_path) and isinstance(row.get("line"), int)]
+    noted = [
+        row["line"]
+        for row in recent
+        if row.get("kind") == "ref" and _same(row.get("path"), real_path) and isinstance(row.get("line"), int)
+    ]
     groups: list[list[int]] = [[line for line in noted[-100:] if isinstance(line, int)]]
     groups.extend(
-        [line for path, line in find_references(output, 200) if refers_to(path, real_path)] for output in reversed(log.tool_outputs[-RECENT:])
+        [line for path, line in find_references(output, 200) if refers_to(path, real_path)]
+        for output in reversed(log.tool_outputs[-RECENT:])
     )
     for age, group in enumerate(groups):
         lines = set(group)

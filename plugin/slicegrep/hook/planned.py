@@ -60,7 +60,9 @@ def store_plan(call: Call, plan: Plan, note: dict[str, object]) -> None:
     data = {name: getattr(plan, name) for name in _PLAN_FIELDS}
     data["slices"] = [[getattr(s, name) for name in _SLICE_FIELDS] for s in plan.slices]
     data["omitted"] = [[getattr(o, name) for name in _OMITTED_FIELDS] for o in plan.omitted]
-    replace_private(_plan_file(call), json.dumps({"plan": data, "note": note}, separators=(",", ":")).encode())
+    replace_private(
+        _plan_file(call), json.dumps({"plan": data, "note": note}, separators=(",", ":")).encode()
+    )
 
 
 def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
@@ -75,7 +77,9 @@ def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
     try:
         stored = json.loads(data)
         given = stored["plan"]
-        given["slices"] = tuple(Slice(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in given["slices"])
+        given["slices"] = tuple(
+            Slice(row[0], row[1], row[2], tuple(row[3]), *row[4:]) for row in given["slices"]
+        )
         given["omitted"] = tuple(Omitted(*row) for row in given["omitted"])
         given["map_lines"] = tuple(given["map_lines"])
         return Plan(**given), dict(stored["note"])

@@ -42,7 +42,9 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
 
     costs = line_costs(source)
-    plan = read_instead(source, session_focus(call, real), settings, costs=costs, cuts_long_reads="prompt_id" in payload)
+    plan = read_instead(
+        source, session_focus(call, real), settings, costs=costs, cuts_long_reads="prompt_id" in payload
+    )
     if plan is None:
         return None
     note: dict[str, object] = {
@@ -89,10 +91,14 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
         raised=plan.raised,
         **{**note, "ms": [note.get("ms"), _since(started)]},
     )
-    answer: dict[str, object] = {"hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": text}}
+    answer: dict[str, object] = {
+        "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": text}
+    }
     if settings.notice_on:
         name = os.path.basename(plan.path)
-        answer["systemMessage"] = f"slicegrep: {name} read as slices, ~{plan.tokens_after} tokens in place of ~{plan.tokens_before}"
+        answer["systemMessage"] = (
+            f"slicegrep: {name} read as slices, ~{plan.tokens_after} tokens in place of ~{plan.tokens_before}"
+        )
     return answer
 
 
@@ -112,12 +118,11 @@ def _excluded(path: str, real: str, cwd: str, globs: str) -> bool:
     if not wanted:
         return False
     names = {path, real, os.path.basename(path)}
-    for one in (path, real):
-        try:
-            names.add(os.path.relpath(one, cwd))
-        except ValueError:  # another drive
-            continue
-    return any(fnmatch(name.replace(os.sep, "/"), form) for glob in wanted for form in _forms(glob) for name in names)
+    with suppress(ValueError):  # another drive
+        names.update(os.path.relpath(one, cwd) for one in (path, real))
+    return any(
+        fnmatch(name.replace(os.sep, "/"), form) for glob in wanted for form in _forms(glob) for name in names
+    )
 
 
 def _forms(glob: str) -> tuple[str, ...]:

@@ -16,19 +16,24 @@ __all__ = ["after"]
 
 
 def after(
-    call: Call, settings: Settings, payload: Mapping[str, object], environment: Mapping[str, str], *, annotating: bool
+    call: Call,
+    settings: Settings,
+    payload: Mapping[str, object],
+    environment: Mapping[str, str],
+    *,
+    annotating: bool,
 ) -> dict[str, object] | None:
     """Return the answer (None: the output stays as it is). Raises what reading and parsing raise."""
     started = time.perf_counter()
     done = search_output.outcome(payload, settings, environment) if annotating else search_output.Outcome()
     with suppress(OSError):  # a full disk: the answer matters more than our notes
         if done.hits or done.late:
-            _record(call, done, started)
+            _record(call, done, started, payload)
         add_recent(call, search_output.remember(payload))
     return done.answer
 
 
-def _record(call: Call, done: search_output.Outcome, started: float) -> None:
+def _record(call: Call, done: search_output.Outcome, started: float, payload: Mapping[str, object]) -> None:
     ledger.record(
         call.home,
         "annotate",
@@ -38,5 +43,22 @@ def _record(call: Call, done: search_output.Outcome, started: float) -> None:
         hits=done.hits,
         annotated=done.annotated,
         late=done.late,
+        added=_added(done.answer, payload),
         ms=round((time.perf_counter() - started) * 1000, 1),
     )
+
+
+def _added(answer: dict[str, object] | None, payload: Mapping[str, object]) -> int:
+    """Return the characters that the answer makes the model read beyond the tool's own output."""
+    said = (answer or {}).get("hookSpecificOutput")
+    if not isinstance(said, dict):
+        return 0
+    beside = said.get("additionalContext")
+    if isinstance(beside, str):
+        return len(beside)
+    return max(0, _length(said.get("updatedToolOutput")) - _length(payload.get("tool_response")))
+
+
+def _length(output: object) -> int:
+    values = output.values() if isinstance(output, dict) else ()
+    return sum(len(value) for value in values if isinstance(value, str))

@@ -1,0 +1,319 @@
+"""Read in two phases: what is narrowed, what is delivered, what passes, and what is never shown."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import time
+from pathlib import Path
+
+import pytest
+from hook_process import Session, lines_of
+
+BIG = Path(argparse.__file__)
+"""A large published file that every Python has."""
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> Session:
+    """A session in a folder of its own, asked about argparse's sub-parsers."""
+    session = Session(tmp_path)
+    session.ask("Why does add_subparsers reject a second call?")
+    return session
+
+
+@pytest.fixture
+def big(session: Session) -> Path:
+    """A copy of a large file."""
+    path = session.folder / "argparse.py"
+    path.write_bytes(BIG.read_bytes())
+    return path
+
+
+def numbered_lines(text: str) -> list[tuple[int, str]]:
+    """Return the lines that stand in a text with their numbers."""
+    return [(int(m[1]), m[2]) for m in re.finditer(r"(?m)^(\d+)\t(.*)$", text)]
+
+
+def test_a_large_read_becomes_a_range_a_map_and_slices(session: Session, big: Path) -> None:
+    """The first text names path, range and way out; the second the map, the slices and what is not shown."""
+    first, text = session.read(big)
+    start, limit = first["updatedInput"]["offset"], first["updatedInput"]["limit"]
+    assert first["updatedInput"]["file_path"] == str(big)
+    assert f"lines {start}-{start + limit - 1} of {len(lines_of(big))}" in first["additionalContext"]
+    assert str(big) in first["additionalContext"] and str(big) in text
+    assert "slicegrep" in first["additionalContext"] and "slicegrep" in text
+    for part in (
+        "FILE MAP",
+        "SLICES",
+        "STILL NOT SHOWN (",
+        "% of matched material above).",
+        "with offset/limit:",
+    ):
+        assert part in text
+    assert re.search(r"(?m)^  offset=\d+  limit=\d+   \(~\d+ tok, score=\d+, .+\)$", text)
+
+
+def test_what_was_asked_about_is_shown(session: Session, big: Path) -> None:
+    """The definition that the prompt names stands in the range or in a slice."""
+    first, text = session.read(big)
+    wanted = next(n for n, line in enumerate(lines_of(big), 1) if "def add_subparsers" in line)
+    start = first["updatedInput"]["offset"]
+    assert start <= wanted < start + first["updatedInput"]["limit"] or wanted in dict(numbered_lines(text))
+
+
+def test_every_numbered_line_is_the_file_s_own(session: Session, big: Path) -> None:
+    """Slices are spelled as Read shows them (lean-ctx#628)."""
+    _, text = session.read(big)
+    lines = lines_of(big)
+    found = numbered_lines(text)
+    assert len(found) > 20
+    assert all(lines[number - 1] == line for number, line in found)
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"])
+def test_line_ends_tabs_and_trailing_spaces_are_as_read_shows_them(session: Session, ending: str) -> None:
+    """CR of CRLF and the BOM are dropped, tabs, form feeds and trailing spaces kept (lean-ctx#628)."""
+    path = session.folder / "odd.py"
+    body = [
+        f"def step_{n}(x):\t \n\f\treturn x * {n}   # \u2028 sub parsers \xe9  \n\n\n" for n in range(400)
+    ]
+    path.write_bytes(b"\xef\xbb\xbf" + "\n".join(body).replace("\n", ending).encode())
+    session.ask("what do step_77, step_177, step_277 and step_377 return")
+    _, text = session.read(path)
+    lines = lines_of(path)
+    shown = [line for line in text.split("\n") if re.match(r"\d+\t", line)]
+    assert shown
+    assert all(line == f"{line.split(chr(9))[0]}\t{lines[int(line.split(chr(9))[0]) - 1]}" for line in shown)
+    assert not any("\r" in line or "\ufeff" in line for line in shown)
+
+
+def test_the_first_text_holds_no_line_of_the_file(session: Session, big: Path) -> None:
+    """It is shown even where the read is refused (ast-bro#54, rtk#260)."""
+    first = session.before(big)
+    said = first["additionalContext"]
+    assert not [line for line in lines_of(big) if len(line.strip()) > 12 and line.strip() in said]
+
+
+def test_nothing_is_delivered_without_the_planned_result(session: Session, big: Path) -> None:
+    """Another range, the client's cache, or another hook's change: the second hook says nothing, and only once."""
+    first = session.before(big)
+    assert session.after(first, big, {"type": "file_unchanged", "file": {"filePath": str(big)}}) == {}
+    assert session.after(first, big) == {}, "the plan is gone"
+    assert not [row for row in session.ledger() if row["kind"] == "read"]
+
+
+def test_a_file_that_changed_between_the_phases_is_not_delivered(session: Session, big: Path) -> None:
+    """The plan keeps a hash: line numbers of the old file would be wrong."""
+    first = session.before(big)
+    lines = lines_of(big)
+    shown = {"startLine": first["updatedInput"]["offset"], "numLines": first["updatedInput"]["limit"]}
+    big.write_text("# one line more\n" + "\n".join(lines) + "\n")
+    assert session.after(first, big, {"type": "text", "file": shown}) == {}
+
+
+def test_the_second_whole_read_passes_and_counts(session: Session, big: Path) -> None:
+    """Never a trap (claude-mem#1719, claude-code#88118); what it costs is set against the saving."""
+    session.read(big)
+    assert session.before(big) == {}
+    again = [row for row in session.ledger() if row["kind"] == "again"]
+    read = [row for row in session.ledger() if row["kind"] == "read"]
+    assert [row["tokens"] for row in again] == [read[0]["before"]]
+    assert again[0]["whole"] is True
+
+
+def test_another_agent_of_the_session_is_intercepted_once_too(session: Session, big: Path) -> None:
+    """A subagent carries its parent's session_id (claude-code#76726)."""
+    session.read(big)
+    session.agent = "a1"
+    first, _ = session.read(big)
+    assert first
+    assert session.before(big) == {}
+
+
+@pytest.mark.parametrize(
+    "more", [{"offset": 5}, {"limit": 9}, {"offset": 1, "limit": 2}, {"pages": "1-2"}, {"allow_large": True}]
+)
+def test_a_read_that_says_what_it_wants_passes(session: Session, big: Path, more: dict[str, object]) -> None:
+    """Only whole-file reads are intercepted."""
+    assert session.before(big, more) == {}
+
+
+@pytest.mark.parametrize(
+    "name", ["notes.md", "data.json", "pyproject.toml", "book.ipynb", "README", "log.txt"]
+)
+def test_what_is_not_source_code_passes(session: Session, name: str) -> None:
+    """Markdown, configuration and notebooks are read as they are (claude-mem#2193)."""
+    path = session.folder / name
+    path.write_bytes(BIG.read_bytes())
+    assert session.before(path) == {}
+
+
+def test_a_small_file_passes(session: Session) -> None:
+    """Below SLICEGREP_HOOK_MIN_TOKENS there is nothing to save."""
+    path = session.folder / "small.py"
+    path.write_text("def f(x):\n    return x\n" * 40)
+    assert session.before(path) == {}
+
+
+@pytest.mark.parametrize(
+    "globs", ["*/argparse.py", "argparse.py", "arg*", "**/argparse.py", "x, argparse.py", "{folder}/*"]
+)
+def test_an_excluded_path_passes(session: Session, big: Path, globs: str) -> None:
+    """SLICEGREP_HOOK_EXCLUDE: whole path, path from the session's directory, or name (codebase-memory#188)."""
+    assert session.before(big, SLICEGREP_HOOK_EXCLUDE=globs.format(folder=session.folder)) == {}
+
+
+def test_a_glob_for_another_file_exempts_nothing(session: Session, big: Path) -> None:
+    """The exemption is not wider than its glob."""
+    assert session.before(big, SLICEGREP_HOOK_EXCLUDE="tests/*,*.js,parse.py") != {}
+
+
+def test_missing_directory_binary_and_fifo_pass(session: Session) -> None:
+    """No regular text file, no interception, and no waiting for the other end of a FIFO."""
+    (session.folder / "dir.py").mkdir()
+    os.mkfifo(session.folder / "pipe.py")
+    started = time.monotonic()
+    assert [session.before(session.folder / name) for name in ("gone.py", "dir.py", "pipe.py")] == [
+        {},
+        {},
+        {},
+    ]
+    assert time.monotonic() - started < 5
+
+
+def test_two_reads_at_once_are_intercepted_once(session: Session, big: Path) -> None:
+    """The state file is made with O_EXCL: whichever comes second passes."""
+    assert [bool(session.before(big)), bool(session.before(big))] == [True, False]
+
+
+def test_a_line_that_a_traceback_named_comes_first(session: Session, big: Path) -> None:
+    """file:line references in recent tool output lead (SPEC 1, focus)."""
+    notes = session.home / "state" / session.session_id / "recent.jsonl"
+    notes.write_text(json.dumps({"kind": "ref", "path": str(big), "line": 1500, "agent": ""}) + "\n")
+    first = session.before(big)
+    start = first["updatedInput"]["offset"]
+    assert start <= 1500 < start + first["updatedInput"]["limit"]
+
+
+def test_a_searched_name_decides_where_the_prompt_does_not(session: Session, big: Path) -> None:
+    """Recent Grep patterns are what the session is working on."""
+    session.ask("please continue")
+    notes = session.home / "state" / session.session_id / "recent.jsonl"
+    notes.write_text(json.dumps({"kind": "pattern", "text": "_get_optional_kwargs", "agent": ""}) + "\n")
+    first, text = session.read(big)
+    wanted = next(n for n, line in enumerate(lines_of(big), 1) if "def _get_optional_kwargs" in line)
+    start = first["updatedInput"]["offset"]
+    assert start <= wanted < start + first["updatedInput"]["limit"] or wanted in dict(numbered_lines(text))
+
+
+def test_a_subagent_works_on_its_own_task(session: Session, big: Path) -> None:
+    """Its task is the first prompt of its own transcript, not the parent's."""
+    transcript = session.folder / "t.jsonl"
+    transcript.write_text("")
+    own = session.folder / "t" / "subagents" / "agent-a9.jsonl"
+    own.parent.mkdir(parents=True)
+    task = {
+        "type": "user",
+        "isSidechain": True,
+        "message": {"role": "user", "content": "Explain FileType and its __call__"},
+    }
+    own.write_text(json.dumps(task) + "\n")
+    session.transcript, session.agent = str(transcript), "a9"
+    first, text = session.read(big)
+    wanted = next(n for n, line in enumerate(lines_of(big), 1) if line.startswith("class FileType"))
+    near = range(wanted, wanted + 50)
+    start = first["updatedInput"]["offset"]
+    seen = set(range(start, start + first["updatedInput"]["limit"])) | {
+        number for number, _ in numbered_lines(text)
+    }
+    assert seen.intersection(near)
+
+
+def test_the_person_is_told_only_when_asked_for(session: Session, big: Path) -> None:
+    """SLICEGREP_HOOK_NOTICE=on: one line for each interception."""
+    first = session.before(big, SLICEGREP_HOOK_NOTICE="on")
+    told = session.after(first, big, SLICEGREP_HOOK_NOTICE="on")["systemMessage"]
+    assert "slicegrep" in told and "argparse.py" in told and "\n" not in told
+    session.agent = "quiet"
+    first = session.before(big)
+    assert "systemMessage" not in session.after(first, big)
+
+
+@pytest.mark.parametrize(
+    ("budget", "most"), [("400", "400"), ("1200", "4000"), ("4000", "4000"), ("9000", "60000")]
+)
+def test_both_texts_stay_under_the_client_s_cap(session: Session, big: Path, budget: str, most: str) -> None:
+    """Whatever the budget: past 10,000 UTF-16 units the model sees 2 kB."""
+    session.ask("argument option action parser help usage format error default")
+    first, text = session.read(big, SLICEGREP_HOOK_BUDGET=budget, SLICEGREP_HOOK_MAX_BUDGET=most)
+    for said in (first["additionalContext"], text):
+        assert len(said.encode("utf-16-le")) // 2 < 9500
+
+
+def test_a_home_that_cannot_be_written_lets_the_read_pass(session: Session, big: Path) -> None:
+    """Without memory there is no way back for the second read: the plain read happens."""
+    blocked = session.folder / "file"
+    blocked.write_text("")
+    assert session.before(big, SLICEGREP_HOME=str(blocked)) == {}
+
+
+def test_a_stuck_c_call_does_not_hold_the_hook_up(session: Session, big: Path) -> None:
+    """The watchdog ends the process though the interpreter's lock is never let go."""
+    site = session.folder / "site"
+    (site / "slicegrep_stuck").mkdir(parents=True)
+    stuck = session.folder / "stuck.py"
+    stuck.write_text(
+        "import re, sys\n"
+        f"sys.path.insert(0, {str(Path(__file__).parents[1] / 'plugin')!r})\n"
+        "from slicegrep.hook import read\n"
+        "read.before = lambda *_: re.match('(a+)+$', 'a' * 60 + 'b')\n"
+        "from slicegrep.hook import __main__ as hook\n"
+        "sys.argv = ['hook', 'pre-read', '']\n"
+        "hook.main()\n"
+    )
+    import subprocess
+    import sys
+
+    payload = json.dumps(session.payload("Read", {"file_path": str(big)}, tool_use_id="toolu_1"))
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, str(stuck)],
+        input=payload,
+        capture_output=True,
+        text=True,
+        env=session.environment(SLICEGREP_HOOK_TIMEOUT="0.5"),
+        timeout=30,
+        check=False,
+    )
+    assert time.monotonic() - started < 10
+    assert done.returncode != 0 and done.stdout == ""
+    assert list((session.home / "run").glob("hook-pre_read-*")), "stats will tell of it"
+
+
+def test_an_orphaned_plan_expires(session: Session, big: Path) -> None:
+    """A refused read fires no second hook; its plan goes with a later read."""
+    session.before(big)
+    plan = next((session.home / "state" / session.session_id / "plans").iterdir())
+    old = time.time() - 7200
+    os.utime(plan, (old, old))
+    other = session.folder / "other.py"
+    other.write_bytes(BIG.read_bytes())
+    session.before(other)
+    assert not plan.exists()
+
+
+def test_the_plan_holds_ranges_and_not_the_text(session: Session) -> None:
+    """Between the phases: ranges, map lines and a hash (SPEC 1)."""
+    path = session.folder / "secret.py"
+    path.write_text("\n".join(f"def step_{n}(x):\n    return 'confidential-{n}' + x\n" for n in range(500)))
+    session.ask("what does step_77 return")
+    assert session.before(path)
+    kept = b"".join(file.read_bytes() for file in session.home.rglob("*") if file.is_file())
+    assert b"confidential" not in kept
+    assert all(
+        file.stat().st_mode & 0o077 == 0
+        for file in (session.home / "state" / session.session_id / "plans").iterdir()
+    )
