@@ -317,3 +317,21 @@ def test_the_plan_holds_ranges_and_not_the_text(session: Session) -> None:
         file.stat().st_mode & 0o077 == 0
         for file in (session.home / "state" / session.session_id / "plans").iterdir()
     )
+
+
+def test_sessions_of_long_ago_are_swept_away(session: Session, big: Path) -> None:
+    """Their state goes, what their reads cost is in the ledger, and younger sessions stay."""
+    session.read(big)
+    states = session.home / "state"
+    (states / session.session_id).rename(states / "old")
+    (states / "old" / "reads").write_text(
+        json.dumps({"tool_input": {"file_path": str(big), "offset": 1, "limit": 50}}) + "\n"
+    )
+    (states / "young").mkdir()
+    (states / "young" / "prompts").write_text("")
+    for file in (states / "old").iterdir():
+        os.utime(file, (1, 1))
+    os.utime(session.home / "run" / "swept", (1, 1))
+    session.ask("again")
+    session.before(big)
+    assert sorted(folder.name for folder in states.iterdir()) == [session.session_id, "young"]

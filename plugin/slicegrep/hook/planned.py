@@ -9,6 +9,7 @@ from dataclasses import fields
 
 from slicegrep.home import create_private, replace_private
 from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
+from slicegrep.ledger import settle
 from slicegrep.types import Omitted, Plan, Slice
 
 try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2
@@ -16,10 +17,13 @@ try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["drop_orphans", "mark_seen", "seen_before", "store_plan", "take_plan"]
+__all__ = ["drop_orphans", "mark_seen", "seen_before", "store_plan", "sweep", "take_plan"]
 
 ORPHAN_SECONDS = 3600.0
 """A refused read fires no second hook; a person may take long to allow one."""
+SESSION_SECONDS = 14 * 86_400.0
+"""A session that nothing was noted of for so long is not resumed any more."""
+_SWEEP_SECONDS = 86_400.0
 
 _PLAN_FIELDS = tuple(f.name for f in fields(Plan))
 _SLICE_FIELDS = tuple(f.name for f in fields(Slice))
@@ -101,3 +105,27 @@ def drop_orphans(call: Call) -> None:
                 os.unlink(path)
         except OSError:
             continue
+
+
+def sweep(home: str) -> None:
+    """Remove the state of sessions that ended long ago, once a day; what their reads cost goes to the ledger first.
+
+    Raises OSError where the home folder cannot be written.
+    """
+    states = os.path.join(home, "state")
+    mark = os.path.join(home, "run", "swept")
+    now = time.time()
+    try:
+        if abs(now - os.stat(mark).st_mtime) < _SWEEP_SECONDS:
+            return
+    except OSError:
+        pass
+    replace_private(mark, b"")
+    settle(home)
+    for name in os.listdir(states):
+        folder = os.path.join(states, name)
+        times = [os.stat(os.path.join(folder, one)).st_mtime for one in os.listdir(folder)]
+        if times and now - max(times) > SESSION_SECONDS:
+            from shutil import rmtree  # noqa: PLC0415 (5 ms, once in a while)
+
+            rmtree(folder, ignore_errors=True)

@@ -37,6 +37,8 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     if source is None:
         return None
     planned.drop_orphans(call)
+    with suppress(OSError):
+        planned.sweep(call.home)
 
     from slicegrep.engine import line_costs, read_instead  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
     from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
