@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -22,7 +21,8 @@ from driver import (
     network_environment,
     tool_folder,
 )
-from scripted_api import ScriptedAPI, serving
+from scripted_api import ScriptedAPI
+from worlds import adopt, new_world
 
 SETUP_SECONDS = 900
 """Set-up downloads some 40 wheels; this is the limit on a slow line."""
@@ -104,47 +104,45 @@ def installed(claude: Client, marketplace: Path, tmp_path_factory: pytest.TempPa
     return home
 
 
+@pytest.fixture(scope="session")
+def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return the folder of byte code that the worlds of one run share, as the sessions of one user do."""
+    return tmp_path_factory.mktemp("pyc")
+
+
 @pytest.fixture
 def bare_world(claude: Client, tmp_path: Path) -> Iterator[World]:
     """Yield a world without the plugin: what the client does by itself."""
-    with _world(claude, tmp_path, None) as world:
+    with new_world(claude, tmp_path) as world:
         yield world
 
 
 @pytest.fixture
-def world(claude: Client, installed: Path, prepared: Path, tmp_path: Path) -> Iterator[World]:
+def world(
+    claude: Client, installed: Path, prepared: Path, byte_code: Path, tmp_path: Path
+) -> Iterator[World]:
     """Yield a fresh world with the plugin installed and its dependencies in place."""
-    with _world(claude, tmp_path, installed) as world:
-        adopt(world, prepared)
+    with new_world(claude, tmp_path, installed) as world:
+        adopt(world, prepared, byte_code)
         yield world
 
 
 @pytest.fixture
 def unprepared_world(claude: Client, installed: Path, tmp_path: Path) -> Iterator[World]:
     """Yield a fresh world with the plugin installed whose dependencies are not there yet."""
-    with _world(claude, tmp_path, installed) as world:
+    with new_world(claude, tmp_path, installed) as world:
         yield world
 
 
-def adopt(world: World, prepared: Path) -> None:
-    """Give a world the shared environment and vocabulary; everything else in its SLICEGREP_HOME is its own."""
-    world.data.mkdir(mode=0o700)
-    for name in ("env", "vocab"):
-        if (prepared / name).is_dir():
-            (world.data / name).symlink_to(prepared / name)
-
-
-@contextmanager
-def _world(claude: Client, folder: Path, template: Path | None) -> Iterator[World]:
-    home, project = folder / "home", folder / "project"
-    project.mkdir()
-    if template is None:
-        home.mkdir()
-    else:
-        shutil.copytree(template, home, symlinks=True)
-        for path in home.glob(".claude/**/*.json"):
-            text = path.read_text()
-            if str(template) in text:
-                path.write_text(text.replace(str(template), str(home)))
-    with serving(ScriptedAPI()) as api:
-        yield World(claude, home, project, api, str(tool_folder(folder / "bin")))
+@pytest.fixture(scope="module")
+def shared_world(
+    claude: Client,
+    installed: Path,
+    prepared: Path,
+    byte_code: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[World]:
+    """Yield a world like `world` for the tests of one module: one conversation, many calls, a test for each."""
+    with new_world(claude, tmp_path_factory.mktemp("shared"), installed) as world:
+        adopt(world, prepared, byte_code)
+        yield world

@@ -207,22 +207,36 @@ class Received:
     @property
     def contexts(self) -> list[str]:
         """Every hook context in the last request, in order, wherever the client put it; wrappers taken off."""
-        found: list[str] = []
-        for message in self.messages:
-            if message.get("role") != "assistant":
-                text = flat_text(message.get("content"))
-                found += [m.group(1).strip() for m in _CONTEXT.finditer(text)]
-        return found
+        spoken = [m for m in self.messages if m.get("role") != "assistant"]
+        return [c for m in spoken for c in _contexts(m.get("content"))]
 
     @property
     def ours(self) -> list[str]:
         """The contexts that name slicegrep."""
         return [c for c in self.contexts if "slicegrep" in c]
 
+    def ours_after(self, turn: int) -> list[str]:
+        """Return the contexts that name slicegrep between this run's turn `turn` and the next."""
+        ident = f"toolu_{self.requests[-1].script}_{self.before + turn}_0"
+        found: list[str] = []
+        inside = False
+        for message in self.messages:
+            if message.get("role") == "assistant":
+                inside = False
+            elif ident in tool_results([message]):
+                inside = True
+            if inside:
+                found += _contexts(message.get("content"))
+        return [c for c in found if "slicegrep" in c]
+
     @property
     def text(self) -> str:
         """Everything the model received in messages (not the system prompt), as one text."""
         return "\n".join(flat_text(m.get("content")) for m in self.messages)
+
+
+def _contexts(content: Any) -> list[str]:
+    return [m.group(1).strip() for m in _CONTEXT.finditer(flat_text(content))]
 
 
 def tool_results(messages: Sequence[dict[str, Any]]) -> dict[str, ToolResult]:

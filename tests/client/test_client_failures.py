@@ -37,7 +37,7 @@ def _hits_are_plain(received: Received, turn: int) -> None:
 
 def _replace_python(world: World, script: str) -> None:
     """Give the world an environment of its own whose Python is a shell script; `$PYTHON` is the real one in it."""
-    shared = next((world.data / "env").iterdir())
+    shared = next((world.data / "env").glob("*/.ready")).parent
     python, *rest = (shared / ".ready").read_text().split("\n")
     (world.data / "env").unlink()
     folder = world.data / "env" / shared.name
@@ -63,7 +63,7 @@ def test_the_switch_turns_everything_off(world: World) -> None:
     _assert_plain(received, path)
     _hits_are_plain(received, 1)
     assert received.ours == []
-    assert sorted(p.name for p in world.data.iterdir() if p.name not in {"env", "vocab"}) == []
+    assert sorted(p.name for p in world.data.iterdir() if not p.is_symlink()) == []
 
 
 def test_without_any_python_everything_passes(unprepared_world: World, tmp_path: Path) -> None:
@@ -98,7 +98,7 @@ def test_before_set_up_is_done_everything_passes(unprepared_world: World) -> Non
 def test_an_environment_whose_python_is_gone_passes(world: World) -> None:
     """The interpreter that the environment names was removed: everything passes."""
     _replace_python(world, "exit 1")
-    (next((world.data / "env").iterdir()) / "python").unlink()
+    next((world.data / "env").glob("*/python")).unlink()
     received, path = _play(world, **OFFLINE)
     _assert_plain(received, path)
 
@@ -184,6 +184,7 @@ def test_a_data_folder_that_cannot_be_written_to_gives_the_plain_read(world: Wor
 
 def test_a_read_only_data_folder_gives_plain_results(world: World) -> None:
     """Nothing of state, ledger and byte code can be written: the read is plain and hits are shown, annotated or not."""
+    (world.data / "pyc").unlink()
     for name in ("state", "ledger", "pyc", "log", "index", "run"):
         (world.data / name).write_text("")
     world.data.chmod(0o500)
@@ -223,22 +224,15 @@ def test_a_plugin_deleted_under_a_running_session_is_survived(world: World, tmp_
 
 def _own_plugin(world: World, tmp_path: Path) -> Path:
     """Give the world a copy of the plugin that it alone uses; return the folder that the hooks run from."""
-    registry = world.home / ".claude" / "plugins" / "installed_plugins.json"
-    shared = _plugin_root(world)
+    records = world.home / ".claude" / "plugins"
+    key = "installLocation" if world.client.native else "installPath"
+    name = "known_marketplaces.json" if world.client.native else "installed_plugins.json"
+    shared = (records / name).read_text().split(f'"{key}": "')[1].split('"')[0]
     own = tmp_path / "own" / "slicegrep"
     shutil.copytree(shared, own)
-    for file in registry.parent.glob("*.json"):
-        file.write_text(file.read_text().replace(str(shared), str(own)))
+    for file in records.glob("*.json"):
+        file.write_text(file.read_text().replace(shared, str(own)))
     return own
-
-
-def _plugin_root(world: World) -> Path:
-    """Return the folder in which the client runs the plugin's hooks."""
-    cached = sorted((world.home / ".claude/plugins/cache/slicegrep/slicegrep").glob("*/hooks/hooks.json"))
-    if cached and not world.client.native:
-        return cached[0].parents[1]
-    text = (world.home / ".claude/plugins/known_marketplaces.json").read_text()
-    return Path(text.split('"installLocation": "')[1].split('"')[0])
 
 
 def test_nothing_of_the_clients_secrets_stays_behind(world: World) -> None:

@@ -12,6 +12,7 @@ from checks import assert_narrowed, assert_whole
 from driver import NATIVE, Client, World, network_environment
 from samples import made_module
 from scripted_api import Tool
+from worlds import adopt
 
 FIRST_SET_UP_SECONDS = 600
 """The wheels of some 30 packages on a slow line, on two busy cores."""
@@ -93,11 +94,17 @@ def _find(figures: dict[str, object], word: str) -> object:
     return next(v for k, v in figures.items() if word in k and isinstance(v, int))
 
 
-def test_an_uninstalled_plugin_leaves_sessions_plain(world: World) -> None:
-    """After `claude plugin uninstall` a read is whole."""
+def test_an_uninstalled_plugin_leaves_sessions_plain(
+    bare_world: World, marketplace: Path, prepared: Path, byte_code: Path
+) -> None:
+    """Installed, a read is narrowed; after `claude plugin uninstall` the same read is whole."""
+    world = bare_world
+    adopt(world, prepared, byte_code)
+    path = world.write("core.py", made_module(150))
+    world.install(marketplace)
+    assert_narrowed(world.play("Look", [world.read("core.py")]).result(), path)
     done = world.command("plugin", "uninstall", "slicegrep@slicegrep")
     assert done.returncode == 0, done.stderr
-    path = world.write("core.py", made_module(150))
     received = world.play("Look", [world.read("core.py")])
     assert_whole(received.result(), path)
     assert received.ours == []

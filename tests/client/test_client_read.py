@@ -18,7 +18,7 @@ from checks import (
     numbered,
     units,
 )
-from driver import NATIVE, Client, World, tool_results
+from driver import NATIVE, Client, Received, World, tool_results
 from samples import made_module, real_source
 from scripted_api import Request, Tool, flat_text
 
@@ -149,27 +149,35 @@ def test_a_third_read_is_not_intercepted_either(world: World) -> None:
     assert len(received.ours) == 2
 
 
-@pytest.mark.parametrize(
-    ("name", "arguments"),
-    [
-        ("core.py", {"offset": 400, "limit": 30}),
-        ("core.py", {"limit": 900}),
-        ("core.py", {"offset": 3}),
-        ("small.py", {}),
-        ("guide.md", {}),
-        ("data.json", {}),
-        ("notes.txt", {}),
-    ],
-)
+UNTOUCHED: dict[str, tuple[str, dict[str, int]]] = {
+    "range": ("core.py", {"offset": 400, "limit": 30}),
+    "limit": ("core.py", {"limit": 900}),
+    "offset": ("core.py", {"offset": 3}),
+    "small": ("small.py", {}),
+    "markdown": ("guide.md", {}),
+    "json": ("data.json", {}),
+    "text": ("notes.txt", {}),
+}
+"""Calls of one conversation that do not qualify: the file and the arguments of Read."""
+
+
+@pytest.fixture(scope="module")
+def untouched(shared_world: World) -> Received:
+    """Return what the model received in a conversation that makes all of UNTOUCHED."""
+    for name, _ in UNTOUCHED.values():
+        shared_world.write(name, made_module(4 if name == "small.py" else 200))
+    return shared_world.play("Look", *([shared_world.read(n, **a)] for n, a in UNTOUCHED.values()))
+
+
+@pytest.mark.parametrize("kind", UNTOUCHED)
 def test_a_call_that_does_not_qualify_is_untouched(
-    world: World, name: str, arguments: dict[str, int]
+    untouched: Received, shared_world: World, kind: str
 ) -> None:
     """A ranged read, a small file, and files that are not source code arrive as without the plugin (claude-mem#2193)."""
-    text = made_module(4) if name == "small.py" else made_module(200)
-    path = world.write(name, text)
-    received = world.play("Look", [world.read(name, **arguments)])
-    assert received.ours == []
-    shown = assert_true_lines(received.result().text, path)
+    name, arguments = UNTOUCHED[kind]
+    path, turn = shared_world.project / name, list(UNTOUCHED).index(kind)
+    assert untouched.ours_after(turn) == []
+    shown = assert_true_lines(untouched.result(turn=turn).text, path)
     start = arguments.get("offset", 1)
     count = arguments.get("limit", len(file_lines(path)))
     assert shown[0] == start
