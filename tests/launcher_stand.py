@@ -12,10 +12,24 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-__all__ = ["HOOK_SHELLS", "KEY", "REPOSITORY", "Call", "Stand", "payload_of"]
+__all__ = [
+    "EVENTS",
+    "HOOK_SHELLS",
+    "REPOSITORY",
+    "SESSION",
+    "Call",
+    "Stand",
+    "bash_result",
+    "handed",
+    "line",
+    "payload_of",
+    "read_call",
+]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 KEY = "0123456789abcdef"
+SESSION = "5f0c-aa"
+EVENTS = ("pre-read", "post-read", "post-search", "prompt", "session-start", "set-up")
 HOOK_SHELLS = {
     "dash": ["dash"],
     "bash": ["bash"],
@@ -28,7 +42,7 @@ _STUB = """
 import json, os, sys, time
 given = sys.stdin.buffer.read() if {reads} else b""
 record = dict(script={script!r}, words=sys.argv[1:], stdin=given.hex(), session=os.getsid(0), isolated=sys.flags.isolated,
-    no_site=sys.flags.no_site, pycache=sys.pycache_prefix, token=os.environ.get("CLAUDE_CODE_MESSAGING_TOKEN"))
+    no_site=sys.flags.no_site, no_bytecode=sys.flags.dont_write_bytecode, pycache=sys.pycache_prefix, token=os.environ.get("CLAUDE_CODE_MESSAGING_TOKEN"))
 def note(suffix):
     name = os.path.join({calls!r}, "%d-%d%s" % (time.time_ns(), os.getpid(), suffix))
     with open(name + ".part", "w") as file:
@@ -39,7 +53,7 @@ exec(open({behaviour!r}).read())
 note(".ended")
 """
 
-_TOOLS = "bash busybox cat cp dash dd env false head kill ls mkdir mv nohup printf readlink rm setsid sh sleep timeout true wc"
+_TOOLS = "bash busybox cat cp dash dd echo env false head kill ls mkdir mv nohup printf readlink rm setsid sh sleep timeout true wc"
 
 
 @dataclass(frozen=True)
@@ -137,7 +151,7 @@ class Stand:
         shutil.rmtree(self.home / "env")
 
     def variables(self, **changes: str | None) -> dict[str, str]:
-        """The client's environment for a hook; None takes a name out."""
+        """Return the client's environment for a hook; None takes a name out."""
         found: dict[str, str | None] = {
             "PATH": str(self.tools),
             "HOME": str(self.folder),
@@ -169,7 +183,7 @@ class Stand:
         return said
 
     def calls(self, *, wait_for: int = 0, stage: str = "begun") -> list[Call]:
-        """What Python was started for so far, in order; waits until there are that many."""
+        """Return what Python was started for so far, in order; waits until there are that many."""
         until = time.monotonic() + 20
         while True:
             names = sorted(p for p in self.calls_folder.iterdir() if p.suffix == f".{stage}")
@@ -195,6 +209,15 @@ class Stand:
         path.write_bytes((b"value = 1\n" * (size // 10 + 1))[:size])
         return str(path)
 
+    def ask(self, question: str, **variables: str | None) -> str:
+        """Return what the launcher answers bin/slicegrep."""
+        words = [*self.shell, str(self.root / "hooks" / "slicegrep-hook"), question]
+        done = subprocess.run(
+            words, capture_output=True, env=self.variables(**variables), timeout=60, text=True, check=False
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
     def fake(self, name: str, script: str) -> Path:
         """Put a program on PATH."""
         path = self.tools / name
@@ -204,7 +227,7 @@ class Stand:
         return path
 
     def kept(self) -> set[str]:
-        """Every file and folder under the home folder, relative to it, but for Python's byte code."""
+        """Return every file and folder under the home folder, relative to it, but for Python's byte code."""
         found = {os.path.relpath(path, self.home) for path in self.home.rglob("*")}
         return {path for path in found if path.split(os.sep)[0] != "pyc"}
 
@@ -212,9 +235,9 @@ class Stand:
 def payload_of(
     event: str, tool: str = "", given: Any = None, answer: Any = None, **more: Any
 ) -> dict[str, Any]:
-    """A payload with the client's keys in the client's order."""
+    """Return a payload with the client's keys in the client's order."""
     payload: dict[str, Any] = {
-        "session_id": "5f0c-aa",
+        "session_id": SESSION,
         "transcript_path": "/home/me/.claude/projects/-home-me-proj/5f0c-aa.jsonl",
         "cwd": "/home/me/proj",
         "prompt_id": "0d1e",
@@ -227,3 +250,26 @@ def payload_of(
             payload["tool_response"] = answer
         payload["tool_use_id"] = "toolu_1_0"
     return payload | more
+
+
+def line(payload: dict[str, Any]) -> bytes:
+    """Return a payload as the client writes it."""
+    return json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def read_call(given: dict[str, Any], **more: Any) -> bytes:
+    """Return a PreToolUse payload of Read."""
+    return line(payload_of("PreToolUse", "Read", given, **more))
+
+
+def bash_result(command: str, stdout: str = "", **answer: Any) -> bytes:
+    """Return a PostToolUse payload of Bash."""
+    shown = {"stdout": stdout, "stderr": "", "interrupted": False, "isImage": False, **answer}
+    return line(payload_of("PostToolUse", "Bash", {"command": command, "description": "Do it"}, shown))
+
+
+def handed(stand: Stand, payload: bytes, **variables: str | None) -> bool:
+    """Whether a read is handed to Python."""
+    stand.forget_calls()
+    stand.run("pre-read", payload, **variables)
+    return len(stand.calls()) == 1
