@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
 from slicegrep.outline.found import Found
@@ -12,6 +13,8 @@ __all__ = ["by_patterns"]
 _LONGEST = 400
 """Characters of a line that may begin a definition; more is data."""
 _SIGNATURE = 160
+_CHECK = 4_096
+"""Lines between two looks at the clock."""
 _HEADER = 12
 """Lines that a function's parameters may take."""
 
@@ -64,13 +67,15 @@ class _Open:
     block: bool = False
 
 
-def by_patterns(lines: tuple[str, ...], language: str) -> list[Found]:
-    """Return the definitions that line patterns find; offsets are those of rows, not of bytes."""
+def by_patterns(lines: tuple[str, ...], language: str, deadline: float) -> list[Found]:
+    """Return the definitions that line patterns find until the deadline; offsets are those of rows, not of bytes."""
     start = _START_OR_CALL if language in _CALL_LIKE else _START
     done: list[Found] = []
     opened: list[_Open] = []
     last = -1
     for row, line in enumerate(lines):
+        if row % _CHECK == _CHECK - 1 and time.monotonic() > deadline:
+            break
         stripped = line.lstrip()
         if not stripped:
             continue
@@ -79,7 +84,8 @@ def by_patterns(lines: tuple[str, ...], language: str) -> list[Found]:
         indent = _indent(line)
         while opened and opened[-1].indent >= indent:
             one = opened[-1]
-            if one.indent == indent and not one.body and _CONTINUED.match(line):
+            heading = stripped[0] == "{" and not one.block
+            if one.indent == indent and (heading or not one.body) and _CONTINUED.match(line):
                 one.block = one.block or stripped[0] == "{"
                 break
             closes = one.indent == indent and _CLOSER.match(line) is not None

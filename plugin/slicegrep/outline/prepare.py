@@ -16,7 +16,8 @@ def encoded(lines: tuple[str, ...]) -> tuple[bytes, bool]:
     """Return the lines as UTF-8 joined by LF, and whether some were emptied for their length."""
     kept = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     text = "\n".join(kept)
-    return text.encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(lines) - 1
+    # To a grammar a NUL is the end of the text.
+    return text.replace("\0", " ").encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(lines) - 1
 
 
 def repaired(text: bytes, repairs: tuple[tuple[bytes, bytes], ...]) -> bytes:

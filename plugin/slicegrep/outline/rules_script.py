@@ -39,12 +39,12 @@ _JAVASCRIPT = f"""
 (assignment_expression left: [(member_expression) (identifier)] @name right: (class) @value) @class
 (pair key: (_) @name value: {_FUNCTION} @value) @method
 (pair key: (_) @name value: (object)) @qualifier
-(variable_declarator name: (identifier) @name value: (object)) @qualifier
-(assignment_expression left: (member_expression) @name right: (object)) @qualifier
 (program (lexical_declaration (variable_declarator name: (identifier) @name) @variable))
 (program (variable_declaration (variable_declarator name: (identifier) @name) @variable))
 (program (export_statement (lexical_declaration (variable_declarator name: (identifier) @name) @variable)))
 (program (expression_statement (assignment_expression left: (member_expression) @name right: [(object) (array)]) @variable))
+(variable_declarator name: (identifier) @name value: (object)) @qualifier
+(assignment_expression left: (member_expression) @name right: (object)) @qualifier
 (export_statement declaration: (_) @inner) @wrap
 (export_statement value: (_) @inner) @wrap
 (export_statement "default" @name value: {_FUNCTION} @value) @function

@@ -97,7 +97,7 @@ class Speller:
             raw = raw[leading.end() :]
         if kind == "variable" and body is None:
             raw = raw.partition("\n")[0].rstrip(" \t([{")
-        elif kind not in ("type", "signature") and end == node.end_byte:
+        elif end == node.end_byte and kind != "signature" and (kind != "type" or "\n" in raw):
             raw = self._ends.split(raw, maxsplit=1)[0]
         folded = _TAIL.sub("", " ".join(self._comments.sub(" ", raw).split()))
         if name not in folded and node.type == "type_definition":

@@ -6,6 +6,8 @@ import re
 import time
 from functools import cache
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import module_from_spec
 from typing import TYPE_CHECKING
 
 from tree_sitter import Language as Grammar
@@ -16,6 +18,8 @@ from slicegrep.outline.found import Found
 from slicegrep.outline.spelling import Speller, text_of
 
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from slicegrep.outline.rules import Rules
 
 __all__ = ["definitions", "errors", "grammar_of", "parse"]
@@ -24,6 +28,9 @@ _CHUNK = 1 << 16
 """Bytes that the parser is handed at a time."""
 _BEFORE = 4_096
 """Bytes in which the attribute before a definition is looked for."""
+
+_CHECK = 1_024
+"""Definitions between two looks at the clock (about 30 ms)."""
 
 _HELPERS = frozenset(
     {
@@ -38,10 +45,22 @@ def grammar_of(language: str) -> Grammar | None:
     """Return the grammar of a language, or None where its wheel is not installed."""
     entry = LANGUAGES[language]
     try:
-        module = import_module(entry.grammar_module)
+        module = _binding_of(entry.grammar_module)
     except ImportError:
         return None
     return Grammar(getattr(module, entry.grammar_function)())
+
+
+def _binding_of(package: str) -> ModuleType:
+    """Load a grammar's compiled part by itself: its package imports importlib.resources, which takes 15 ms."""
+    spec = PathFinder.find_spec(package)
+    within = spec.submodule_search_locations if spec is not None else None
+    binding = PathFinder.find_spec("_binding", list(within)) if within else None
+    if binding is None or binding.loader is None:
+        return import_module(package)
+    module = module_from_spec(binding)
+    binding.loader.exec_module(module)
+    return module
 
 
 @cache
@@ -75,8 +94,8 @@ def errors(tree: Tree, language: str) -> int:
     return sum(node.end_byte - node.start_byte for _, captures in matches for node in captures["error"])
 
 
-def definitions(tree: Tree, rules: Rules, language: str, text: bytes) -> list[Found]:
-    """Return the definitions that the rules' query captures, in no order."""
+def definitions(tree: Tree, rules: Rules, language: str, text: bytes, deadline: float) -> list[Found]:
+    """Return the definitions that the rules' query captures, in no order; the first ones when the deadline passed."""
     # No progress callback and no predicates here: in tree-sitter 0.26.1 a callback given to `matches`, and a predicate
     # on a tree that was read through a callback, end the process with a segmentation fault.
     matches = QueryCursor(_query_of(language, rules.query)).matches(tree.root_node)
@@ -85,11 +104,14 @@ def definitions(tree: Tree, rules: Rules, language: str, text: bytes) -> list[Fo
     for pattern, captures in matches:
         captured.add(pattern, captures)
     speller = Speller(rules, comment, text)
-    return [
-        captured.found(speller, kind, node, captures)
-        for key, (_, kind, node, captures) in captured.named.items()
-        if key not in captured.given
-    ]
+    found: list[Found] = []
+    for key, (_, kind, node, captures) in captured.named.items():
+        if key in captured.given:
+            continue
+        found.append(captured.found(speller, kind, node, captures))
+        if len(found) % _CHECK == 0 and time.monotonic() > deadline:
+            break
+    return found
 
 
 class _Captured:

@@ -1,0 +1,13 @@
+#!/bin/bash
+f() {
+  echo
+}
+function my-func {
+  inner() { :; }
+}
+sub() (
+  echo
+)
+TABLE=(
+  1
+)

@@ -1,0 +1,6 @@
+export const Page: React.FC<Props> = ({ a }) => {
+  const onClick = useCallback(() => {
+    a();
+  }, [a]);
+  return <div onClick={onClick}>{a}</div>;
+};
