@@ -205,21 +205,24 @@ MARK_RUN = 60
 MARK_LENGTH = 2
 """Of marks in a row past the end of MARKS: for each change of character, and for each character."""
 SCRIPTS = (
-    (0x250, 90),  # Latin with accents
+    (0x250, 55),  # Latin with accents
     (0x370, 150),
-    (0x600, 50),  # Greek, Cyrillic, Armenian, Hebrew
+    (0x400, 45),  # Greek
+    (0x600, 40),  # Cyrillic, Armenian, Hebrew
     (0x900, 58),  # Arabic and its neighbours
     (0x1100, 50),  # Indian scripts, Thai, Georgian
+    (0x1E00, 80),
+    (0x1F00, 60),  # more of Latin
     (0x2000, 80),
     (0x2100, 110),  # quotes, dashes
     (0x2500, 120),  # arrows, mathematics
-    (0x2600, 60),  # boxes
+    (0x2600, 75),  # boxes
     (0x3000, 150),  # dingbats
-    (0x3400, 90),  # kana
+    (0x3400, 78),  # kana
     (0x4E00, 110),
-    (0xA000, 84),  # CJK
+    (0xA000, 88),  # CJK
     (0xAC00, 110),
-    (0xD7B0, 92),  # Hangul
+    (0xD7B0, 80),  # Hangul
     (0x10000, 110),
     (0x110000, 250),  # emoji
 )

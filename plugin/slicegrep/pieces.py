@@ -34,6 +34,7 @@ PIECE = re.compile(
     r"|\s*\n+|\s+(?!\S)|\s"
 )
 
+_ACCENTS = re.compile("[\xc0-\u024f\u1e00-\u1eff]+$")
 _RUN = re.compile(r"(.)\1*", re.DOTALL)
 _LONGEST_STEM = 12
 # Of a word longer than this only the beginning is cut into parts; no name is, and a line of base64 must stay cheap.
@@ -137,11 +138,17 @@ def _frequent() -> dict[str, int]:
 
 
 def _price_of_characters(piece: str) -> int:
-    total = 0
-    for character in piece:
+    total = sum(map(_CHARACTERS.__getitem__, piece))
+    # An accented letter belongs to the word around it, which this split has cut; other runs are a token or more.
+    return total if _ACCENTS.match(piece) else max(total, HUNDREDTHS)
+
+
+class _Characters(dict[str, int]):
+    def __missing__(self, character: str) -> int:
         code = ord(character)
-        for limit, cost in table.SCRIPTS:
-            if code < limit:
-                total += cost
-                break
-    return max(total, HUNDREDTHS)
+        cost = next(cost for limit, cost in table.SCRIPTS if code < limit)
+        self[character] = cost
+        return cost
+
+
+_CHARACTERS = _Characters()
