@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -56,6 +57,7 @@ def _run(event: str, environment: dict[str, str]) -> None:
 
 def main() -> None:
     """Run one event. Whatever goes wrong, the plain call happens: nothing is printed and the exit code is 0."""
+    gc.disable()  # the process ends before collecting would pay: 4 to 18 ms of annotating 200 hits
     event = sys.argv[1] if len(sys.argv) > 1 else ""
     sys.path.insert(0, _PACKAGES)
     sys.path.extend(sys.argv[2:3])

@@ -111,7 +111,12 @@ def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> 
 
 
 def _same(noted: object, real_path: str) -> bool:
-    return isinstance(noted, str) and (noted == real_path or os.path.realpath(noted) == real_path)
+    """Whether a noted path is the file. One that was printed without its directory (a Java frame) counts by its end."""
+    if not isinstance(noted, str):
+        return False
+    if os.path.isabs(noted):
+        return noted == real_path or os.path.realpath(noted) == real_path
+    return refers_to(noted, real_path)
 
 
 def _rows(path: str) -> list[dict[str, object]]:
