@@ -203,23 +203,30 @@ def _tags(source: Source, name: str, kinds: set[str]) -> list[tuple[str, int, in
     return found
 
 
+_STRINGS = r'"""(?:\\.|.)*?"""|"(?:\\.|[^"\\\n])*"|'
 _NO_CODE = {
     "rust": re.compile(
         r"""//[^\n]*|/\*.*?\*/|r(\#+)".*?"\1|r"[^"]*"|"(?:\\.|[^"\\])*"|'(?:\\[^\n]{1,8}?|[^'\\\n])'""",
         re.DOTALL,
     ),
     "typescript": re.compile(
-        r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`|(?<=[(,=:\[!&|?{};] )/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n\[])+/""",
+        r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`"""
+        r"""|(?<=[(,=:\[!&|?{};] )/(?![*/ ])(?:\\.|\[(?:\\.|[^\]\n])*\]|[^/\\\n\[])+/""",
+        re.DOTALL,
+    ),
+    "csharp": re.compile(
+        r"""//[^\n]*|/\*.*?\*/|\$?@\$?"(?:""|[^"])*"|""" + _STRINGS + r"""'(?:\\[^\n]{1,8}?|[^'\\\n])'""",
         re.DOTALL,
     ),
 }
+_PLAIN = re.compile(r"//[^\n]*|/\*.*?\*/|" + _STRINGS + r"""'''.*?'''|'(?:\\.|[^'\\\n])*'""", re.DOTALL)
 _DEPTH = {"(": 1, "[": 1, ")": -1, "]": -1}
 
 
 def by_braces(source: Source, ours: Outline) -> Iterator[tuple[int, str, int, int]]:
     """Yield (line, name, end by braces, end of the outline) for each function or class with a block."""
     code = (
-        _NO_CODE[source.language]
+        _NO_CODE.get(source.language, _PLAIN)
         .sub(lambda match: re.sub(r"[^\n]", " ", match.group()), "\n".join(source.lines))
         .split("\n")
     )
@@ -229,13 +236,20 @@ def by_braces(source: Source, ours: Outline) -> Iterator[tuple[int, str, int, in
         if "{" in symbol.signature:
             continue  # a type with braces: which brace is the body's, only a grammar knows
         column = max(0, code[symbol.name_line - 1].find(symbol.name))
-        end = _block_end(code, symbol.name_line, column)
+        end = _block_end(code, symbol.name_line, column, bare=source.language in _NO_SEMICOLONS)
         if end:
             yield symbol.name_line, symbol.qualified, end, symbol.end
 
 
-def _block_end(code: list[str], line: int, column: int) -> int:
-    """Return the line of the brace that closes the first block after a place; 0 when a statement ends before one."""
+_NO_SEMICOLONS = frozenset({"kotlin", "scala", "swift"})
+_GOES_ON = re.compile(r"\s*(?:$|[{:),]|where\b|throws\b|->)")
+
+
+def _block_end(code: list[str], line: int, column: int, *, bare: bool) -> int:
+    """Return the line of the brace that closes the first block after a place; 0 when a statement ends before one.
+
+    `bare`: an expression may be the body, and the end of a line ends a statement.
+    """
     brackets = braces = 0
     for number in range(line, len(code) + 1):
         for sign in code[number - 1][column:]:
@@ -247,9 +261,11 @@ def _block_end(code: list[str], line: int, column: int) -> int:
                     return number
             elif not braces:
                 brackets += _DEPTH.get(sign, 0)
-                if brackets < 0 or (sign in ";}" and not brackets):
+                if brackets < 0 or (sign in ";}" and not brackets) or (bare and sign == "=" and not brackets):
                     return 0
         column = 0
+        if bare and not brackets and not braces and number < len(code) and not _GOES_ON.match(code[number]):
+            return 0
     return 0
 
 
