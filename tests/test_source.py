@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from odd_inputs import source_bytes
 from slicegrep.source import read_source, shown_as_is, source_of
 
 
@@ -127,15 +128,25 @@ def test_a_fifo_or_a_device_never_blocks(tmp_path) -> None:
     assert read_source("/dev/zero") is None
 
 
-@given(st.binary(max_size=300))
+@given(st.binary(max_size=300) | source_bytes())
 @example(b"\xff")
 @example(b"\xfe\xff\n")
 @example(b"\xff\xfe\r")
 def test_any_bytes_become_lines_without_a_line_feed(data: bytes) -> None:
-    """No bytes raise, no line holds an LF, and text that UTF-8 can hold comes back whole."""
+    """No bytes raise, no line holds an LF, and what comes back can be put into JSON."""
     source = source_of("a.py", data, "python")
-    assert not any("\n" in line or line.endswith("\r\n") for line in source.lines)
-    source.text.encode("utf-8")  # what goes into JSON must be encodable
+    assert not any("\n" in line for line in source.lines)
+    source.text.encode("utf-8")
+
+
+@given(source_bytes())
+def test_lines_are_the_bytes_between_line_feeds(data: bytes) -> None:
+    """Cut as bytes and decoded one by one, the lines are the same: nothing moves from one line to another."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return
+    pieces = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    lines = [piece.removesuffix(b"\r").decode("utf-8", "replace") for piece in pieces]
+    assert lines_of(data) == tuple(lines if lines[-1] else lines[:-1])
 
 
 @given(

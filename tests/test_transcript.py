@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from odd_inputs import Told, transcripts
 from slicegrep.transcript import Edit, Search, SessionLog, agent_transcript, read_session
 
 if TYPE_CHECKING:
@@ -300,6 +301,18 @@ def test_a_giant_file_costs_no_more_than_its_end(tmp_path: Path, filling: bytes)
     assert (
         time.process_time() - started < 0.5
     )  # 5 to 35 ms; without its bound each of these took 0.15 to 16 s
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None)
+@given(told=transcripts())
+def test_a_transcript_is_read_as_it_was_told(tmp_path: Path, told: Told) -> None:
+    """Whatever stands between, the person's prompts, the commands and their outputs are found, in order."""
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(told.data)
+    log = read_session(str(path))
+    assert log.prompts == told.prompts[-8:]
+    assert tuple(search.text for search in log.searches) == told.commands
+    assert log.tool_outputs == told.outputs[-20:]
 
 
 TEXT = st.text(max_size=40)
