@@ -17,6 +17,9 @@ __all__ = ["read_source", "shown_as_is", "source_of"]
 # 5 MB is the largest file that the hooks look at (settings: SLICEGREP_HOOK_MAX_BYTES).
 _MAX_BYTES = 5_000_000
 
+# Characters that tell a C++ header from a C one, and a script by its first line.
+_HEAD = 65_536
+
 _UTF8_BOM = b"\xef\xbb\xbf"
 _UTF16_LE_BOM = b"\xff\xfe"
 _UTF16_BE_BOM = b"\xfe\xff"
@@ -58,11 +61,11 @@ def source_of(path: str, data: bytes, language: str = "") -> Source:
 
     `encoding` is `utf-8`, `utf-8-sig` (BOM), `utf-16-le`, `utf-16-be` (by BOM), or `binary`: UTF-8 with NULs in it.
     """
+    text, encoding = _decode(data)
     if not language:
         from slicegrep.languages import language_of  # noqa: PLC0415 (a caller that knows does not need the table)
 
-        language = language_of(path)
-    text, encoding = _decode(data)
+        language = language_of(path, text[:_HEAD])
     if "\r" in text:
         text = text.replace("\r\n", "\n").removesuffix("\r")
     lines = text.split("\n")
