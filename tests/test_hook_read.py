@@ -184,6 +184,18 @@ def test_missing_directory_binary_and_fifo_pass(session: Session) -> None:
     assert time.monotonic() - started < 5
 
 
+@pytest.mark.parametrize(
+    "encoded",
+    [BIG.read_text().encode("utf-16"), BIG.read_bytes().replace(b"import", b"imp\0rt", 1)],
+    ids=["UTF-16", "NUL"],
+)
+def test_what_clients_show_differently_passes(session: Session, encoded: bytes) -> None:
+    """UTF-16 and NUL bytes: the two versions of the client do not show the same lines."""
+    path = session.folder / "odd.py"
+    path.write_bytes(encoded)
+    assert session.before(path) == {}
+
+
 def test_two_reads_at_once_are_intercepted_once(session: Session, big: Path) -> None:
     """The state file is made with O_EXCL: whichever comes second passes."""
     assert [bool(session.before(big)), bool(session.before(big))] == [True, False]

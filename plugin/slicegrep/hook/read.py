@@ -13,7 +13,7 @@ from slicegrep.hook import planned
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.languages import language_of
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
-from slicegrep.source import read_source
+from slicegrep.source import read_source, shown_as_is
 
 __all__ = ["after", "before"]
 
@@ -34,7 +34,7 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
         _count_again(call, real, earlier)
         return None
     source = read_source(real, max_bytes=settings.max_bytes)
-    if source is None:
+    if source is None or not shown_as_is(source):
         return None
     planned.drop_orphans(call)
     with suppress(OSError):
