@@ -121,7 +121,8 @@ def _environment(place: Place) -> Finding:
     except CommandError as error:
         return Finding(name, FAIL, f"its Python does not run: {str(error).splitlines()[-1]}", _SET_UP)
     if lost:
-        return Finding(name, FAIL, f"{place.key or 'this Python'} cannot import {', '.join(lost)}", _SET_UP)
+        mend = _SET_UP if place.key else f"run: {sys.executable} -m pip install --upgrade {' '.join(lost)}"
+        return Finding(name, FAIL, f"{place.key or 'this Python'} cannot import {', '.join(lost)}", mend)
     where = f"{place.key}, ready, every package imports" if place.key else f"packages of {sys.executable}"
     return Finding(name, OK, where)
 

@@ -272,6 +272,8 @@ def _forget_unused(place: Place) -> None:
             if time.time() - last > _UNUSED_SECONDS:
                 with held(other.with_name(f"{other.name}.lock"), 0):
                     _clear(other)
+                for mark in other.parent.glob(f"{other.name}.*"):
+                    mark.unlink()
 
 
 def _clear(folder: Path) -> None:
