@@ -74,20 +74,18 @@ def prepared(marketplace: Path) -> Path:
     key = (marketplace / "plugin" / "requirements.key").read_text().strip()
     with locked("prepared") as root:
         home = root / f"prepared-{key}"
-        done = subprocess.run(
-            [str(marketplace / "bin" / "slicegrep"), "setup"],
-            env={
-                "PATH": os.environ["PATH"],
-                "HOME": os.environ["HOME"],
-                **network_environment(),
-                "SLICEGREP_HOME": str(home),
-            },
-            capture_output=True,
-            text=True,
-            timeout=SETUP_SECONDS,
-            check=False,
-        )
-    assert (home / "env" / key / ".ready").exists(), f"slicegrep setup failed:\n{done.stdout}\n{done.stderr}"
+        ready = home / "env" / key / ".ready"
+        if not ready.exists():
+            own = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "SLICEGREP_HOME": str(home)}
+            done = subprocess.run(
+                [str(marketplace / "bin" / "slicegrep"), "setup"],
+                env={**network_environment(), **own},
+                capture_output=True,
+                text=True,
+                timeout=SETUP_SECONDS,
+                check=False,
+            )
+            assert ready.exists(), f"slicegrep setup failed:\n{done.stdout}\n{done.stderr}"
     return home
 
 

@@ -247,6 +247,17 @@ def test_bytes_that_are_not_utf_8_do_not_hide_the_hits(world: World) -> None:
     assert "⟵ f 1-4" in text
 
 
+def test_a_last_hit_whose_trailing_space_the_client_trimmed_is_annotated(world: World) -> None:
+    """Both clients trim the end of Bash's output, so the last line may lack the white space that the file has."""
+    world.write("core.py", "def f(x):\n    a = x  \n    b = a\t \n    return b\n")
+    received = world.play("Where?", [_bash("grep -n ' = ' core.py")])
+    if world.client.native:
+        lines = received.result().text.strip().split("\n")
+        assert lines == ["2:    a = x   ⟵ f 1-4", "3:    b = a ⟵ f 1-4"]
+    else:
+        assert re.findall(r":(\d): ⟵ f 1-4", "\n".join(received.ours)) == ["2", "3"]
+
+
 def test_a_crlf_file_is_annotated(world: World) -> None:
     """Lines that end in CR LF verify, and keep their ends."""
     world.write("pkg/ledger.py", LEDGER.replace("\n", "\r\n"))

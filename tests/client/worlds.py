@@ -24,7 +24,8 @@ def new_world(claude: Client, folder: Path, template: Path | None = None) -> Ite
     if template is None:
         home.mkdir()
     else:
-        shutil.copytree(template, home, symlinks=True)
+        # The plugin's own files stay where they were installed: the records name that folder.
+        shutil.copytree(template, home, symlinks=True, ignore=shutil.ignore_patterns("cache"))
     with serving(ScriptedAPI()) as api:
         yield World(claude, home, project, api, str(tool_folder(folder / "bin")))
 
