@@ -11,6 +11,8 @@ from slicegrep.outline.nest import FUNCTION_KINDS
 from slicegrep.outline.prepare import repaired
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from slicegrep.outline.found import Found
     from slicegrep.outline.rules import Rules
 
@@ -29,7 +31,7 @@ def by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tupl
     found: list[Found] = []
     seen = text
     if rules.preprocessor:
-        from slicegrep.outline.preprocessor import hollowed, without_preprocessor  # noqa: PLC0415 - C and its kin only
+        from slicegrep.outline.preprocessor import without_preprocessor  # noqa: PLC0415 - C and its kin only
 
         seen, found = without_preprocessor(text)
     seen = repaired(seen, rules.overwritten)
@@ -39,29 +41,46 @@ def by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tupl
     broken = tree.root_node.has_error
     found += trees.definitions(tree, rules, language, text, deadline + seconds)
     late = time.monotonic() > deadline
-    if late or not broken or not rules.repairs:
+    if late or not broken or not (rules.repairs or rules.hollow):
         return found, broken or time.monotonic() > deadline + seconds
+    remaining = trees.errors(tree, language)
+    best, hollow = None, False
+    for attempt, hollowed in _attempts(seen, rules):
+        other = trees.parse(grammar, attempt, deadline) if remaining and attempt != seen else None
+        if other is not None and (fewer := trees.errors(other, language)) < remaining:
+            best, remaining, hollow = other, fewer, hollowed
+    if best is not None:
+        firm = trees.definitions(best, rules, language, text, deadline + seconds)
+        found = [*firm, *_left(found, firm, rules, text, hollow=hollow)]
+    return found, True
+
+
+def _attempts(seen: bytes, rules: Rules) -> Iterator[tuple[bytes, bool]]:
+    """Yield what may parse with fewer errors, and whether the bodies of functions are empty in it."""
     bolder = repaired(seen, rules.repairs)
-    if rules.preprocessor:
-        bolder = hollowed(bolder)
-    other = trees.parse(grammar, bolder, deadline) if bolder != seen else None
-    if other is not None and trees.errors(other, language) < trees.errors(tree, language):
-        firm = trees.definitions(other, rules, language, text, deadline + seconds)
-        found = firm + _inside(found, firm, rules, text) if rules.preprocessor else firm
-    return found, broken
+    yield bolder, False
+    if rules.hollow:
+        from slicegrep.outline.preprocessor import hollowed  # noqa: PLC0415 - broken files only
+
+        yield hollowed(bolder), True
 
 
-def _inside(found: list[Found], firm: list[Found], rules: Rules, text: bytes) -> list[Found]:
-    """Return the macros of `found`, and what stands in the bodies of `firm`, which that parse saw empty."""
+def _left(found: list[Found], firm: list[Found], rules: Rules, text: bytes, *, hollow: bool) -> list[Found]:
+    """Return what a better parse cannot know of the first one's: macros, and what is in bodies that it saw empty."""
     bodies = sorted(
-        (text.find(b"{", one.start_byte), one.end_byte)
+        (opening, one.end_byte)
         for one in firm
         if rules.renamed.get(one.kind, one.kind) in FUNCTION_KINDS
+        and (opening := text.find(b"{", one.start_byte, one.end_byte)) >= 0
     )
     starts = [start for start, _ in bodies]
     kept = []
     for one in found:
         at = bisect_left(starts, one.start_byte) - 1
-        if one.kind == "macro" or (at >= 0 and one.end_byte < bodies[at][1]):
+        if _is_directive(one) or (hollow and at >= 0 and one.end_byte < bodies[at][1]):
             kept.append(one)
     return kept
+
+
+def _is_directive(one: Found) -> bool:
+    return one.kind == "macro" and one.signature.startswith("#")

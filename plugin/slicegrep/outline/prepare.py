@@ -17,7 +17,9 @@ def encoded(lines: tuple[str, ...]) -> tuple[bytes, bool]:
     kept = [line if len(line) <= LONGEST_LINE else "" for line in lines]
     text = "\n".join(kept)
     # To a grammar a NUL is the end of the text.
-    return text.replace("\0", " ").encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(lines) - 1
+    return text.replace("\0", " ").encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(
+        lines
+    ) - 1
 
 
 def repaired(text: bytes, repairs: tuple[tuple[bytes, bytes], ...]) -> bytes:

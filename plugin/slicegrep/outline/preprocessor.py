@@ -110,7 +110,8 @@ def hollowed(text: bytes) -> bytes:
         at = match.start()
         sign = masked[at : at + 1]
         if sign == b"{":
-            body = not inside and _BODY_FOLLOWS.search(masked[max(begin, at - _HEADER) : at]) is not None
+            header = masked[max(begin, at - _HEADER) : at]
+            body = not inside and _BODY_FOLLOWS.search(header) is not None and not _TYPE.search(header)
             if body:
                 opened = at + 1
             inside += body or inside > 0
@@ -125,6 +126,10 @@ def hollowed(text: bytes) -> bytes:
     return bytes(out)
 
 
+_TYPE = re.compile(
+    rb"(?<![<,])(?<![<,] )\b(?:class|interface|record|extension|protocol|actor)\s+\w|\bobject\s+\w+\s*[:{(]"
+)
+"""A class may take parameters too: `class A(x: Int) : B(x) {`."""
 _BRACES = re.compile(rb"[{};]")
 _HEADER = 2_000
 """Bytes before a brace in which a function's parameters are looked for."""

@@ -7,26 +7,25 @@ from slicegrep.outline.rules import Rules
 __all__ = ["RULES"]
 
 _RUBY = """
-(module name: (_) @name) @module
-(class name: (_) @name) @class
+(module) @module
+(class) @class
 (singleton_class value: (_) @name) @singleton
-(method name: (_) @name) @method
-(singleton_method name: (_) @name) @class_method
+(method) @method
+(singleton_method) @class_method
 (call method: (identifier) @callee arguments: (argument_list . [(simple_symbol) (string)] @name) block: (_)) @method
 (assignment left: [(constant) (scope_resolution)] @name right: (call receiver: (constant) method: (identifier) @callee block: (_))) @class
 (assignment left: [(constant) (identifier)] @name right: (lambda)) @function
-(program (assignment left: [(constant) (scope_resolution)] @name) @variable)
-(body_statement (assignment left: (constant) @name) @variable)
+(assignment left: [(constant) (scope_resolution)] @name) @variable
 """
 
 _PHP = """
-(class_declaration name: (_) @name) @class
-(interface_declaration name: (_) @name) @interface
-(trait_declaration name: (_) @name) @trait
-(enum_declaration name: (_) @name) @enum
-(namespace_definition name: (_) @name body: (_)) @namespace
-(function_definition name: (_) @name) @function
-(method_declaration name: (_) @name) @method
+(class_declaration) @class
+(interface_declaration) @interface
+(trait_declaration) @trait
+(enum_declaration) @enum
+(namespace_definition) @namespace
+(function_definition) @function
+(method_declaration) @method
 (assignment_expression left: [(variable_name) (member_access_expression)] @name
   right: [(anonymous_function) (arrow_function)] @value) @function
 (program (const_declaration . (const_element . (name) @name)) @variable)
@@ -37,7 +36,7 @@ _PHP = """
 """
 
 _LUA = """
-(function_declaration name: (_) @name) @function
+(function_declaration) @function
 (assignment_statement (variable_list . name: (_) @name) (expression_list . value: (function_definition) @value)) @function
 (field name: (_) @name value: (function_definition) @value) @method
 (field name: (_) @name value: (table_constructor)) @qualifier
@@ -49,20 +48,14 @@ _LUA = """
 """
 
 _BASH = """
-(function_definition name: (_) @name) @function
+(function_definition) @function
 (program (variable_assignment name: (_) @name value: (array)) @variable)
 (program (declaration_command (variable_assignment name: (_) @name value: (array)) @variable))
 """
 
 _ELIXIR = """
-(call target: (identifier) @callee (arguments . (alias) @name) (do_block) @body) @module
-(call target: (identifier) @callee (arguments . (alias) @name) (do_block) @body) @protocol
-(call target: (identifier) @callee (arguments . (alias) @name (keywords (pair value: (_) @more))) (do_block) @body) @impl
-(call target: (identifier) @callee (arguments . (alias) @name)) @impl
-(call target: (identifier) @callee (arguments . [(call target: (_) @name) (identifier) @name
-  (binary_operator left: [(call target: (_) @name) (identifier) @name] operator: "when")])) @function
-(call target: (identifier) @callee (arguments . (binary_operator operator: _ @name))) @function
-(call target: (identifier) @callee (arguments . (string) @name) (do_block) @body) @test
+(call target: (identifier) @callee (arguments . (alias) @name (keywords (pair value: (_) @more)))) @impl
+(call target: (identifier) @callee (arguments . (_) @name) (do_block)? @body) @by_callee
 (unary_operator operator: "@" operand: (call target: (identifier) @name (arguments . [(map) (list) (sigil)]))) @variable
 """
 
@@ -82,6 +75,7 @@ RULES = {
         _PHP,
         separator="::",
         separators={"in namespace": "\\"},
+        bodiless={"namespace": ""},
         split="->",
         dropped=frozenset({"$this"}),
         annotations=r"#\[[^\]]*\]\s*",

@@ -7,38 +7,38 @@ from slicegrep.outline.rules import Rules
 __all__ = ["RULES"]
 
 _JAVA = """
-(class_declaration name: (_) @name) @class
-(interface_declaration name: (_) @name) @interface
-(enum_declaration name: (_) @name) @enum
-(record_declaration name: (_) @name) @record
-(annotation_type_declaration name: (_) @name) @interface
-(method_declaration name: (_) @name) @method
-(constructor_declaration name: (_) @name) @constructor
-(compact_constructor_declaration name: (_) @name) @constructor
-(annotation_type_element_declaration name: (_) @name) @method
+(class_declaration) @class
+(interface_declaration) @interface
+(enum_declaration) @enum
+(record_declaration) @record
+(annotation_type_declaration) @interface
+(method_declaration) @method
+(constructor_declaration) @constructor
+(compact_constructor_declaration) @constructor
+(annotation_type_element_declaration) @method
 (enum_constant name: (_) @name body: (_)) @qualifier
 (field_declaration declarator: (variable_declarator name: (_) @name value: (lambda_expression body: (_) @body))) @method
 (field_declaration declarator: (variable_declarator name: (_) @name)) @variable
 """
 
 _CSHARP = """
-(class_declaration name: (_) @name) @class
-(struct_declaration name: (_) @name) @struct
-(interface_declaration name: (_) @name) @interface
-(enum_declaration name: (_) @name) @enum
-(record_declaration name: (_) @name) @record
-(delegate_declaration name: (_) @name) @type
-(namespace_declaration name: (_) @name) @namespace
-(method_declaration name: (_) @name) @method
-(constructor_declaration name: (_) @name) @constructor
+(class_declaration) @class
+(struct_declaration) @struct
+(interface_declaration) @interface
+(enum_declaration) @enum
+(record_declaration) @record
+(delegate_declaration) @type
+(namespace_declaration) @namespace
+(method_declaration) @method
+(constructor_declaration) @constructor
 (destructor_declaration "~" @name name: (_) @more) @method
-(local_function_statement name: (_) @name) @function
+(local_function_statement) @function
 (operator_declaration "operator" @name operator: _ @more) @method
 (conversion_operator_declaration "operator" @name type: (_) @more) @method
 (indexer_declaration "this" @name) @property
 (property_declaration name: (_) @name accessors: (accessor_list (accessor_declaration body: (_)))) @property
 (property_declaration name: (_) @name value: (arrow_expression_clause) @body) @property
-(event_declaration name: (_) @name) @property
+(event_declaration) @property
 (field_declaration (variable_declaration (variable_declarator name: (_) @name (lambda_expression body: (_) @body)))) @method
 (field_declaration (variable_declaration (variable_declarator name: (_) @name))) @variable
 """
@@ -47,14 +47,14 @@ _KOTLIN = """
 (class_declaration "interface" name: (_) @name [(class_body) (enum_class_body)]? @body) @interface
 (class_declaration name: (_) @name (enum_class_body) @body) @enum
 (class_declaration name: (_) @name (class_body) @body) @class
-(class_declaration name: (_) @name) @class
-(object_declaration name: (_) @name) @object
-(companion_object name: (_) @name) @object
+(class_declaration) @class
+(object_declaration) @object
+(companion_object) @object
 (companion_object "object" @known) @object
 (function_declaration (user_type) @scope . name: (_) @name (function_body) @body) @method
 (function_declaration (user_type) @scope . name: (_) @name) @method
 (function_declaration name: (_) @name (function_body) @body) @function
-(function_declaration name: (_) @name) @function
+(function_declaration) @function
 (secondary_constructor "constructor" @name (block) @body) @constructor
 (secondary_constructor "constructor" @name) @constructor
 (anonymous_initializer "init" @name (block) @body) @method
@@ -67,36 +67,32 @@ _KOTLIN = """
 """
 
 _SWIFT = """
-(class_declaration declaration_kind: "struct" name: (_) @name) @struct
-(class_declaration declaration_kind: "enum" name: (_) @name) @enum
-(class_declaration declaration_kind: "extension" name: (_) @name) @extension
-(class_declaration declaration_kind: "actor" name: (_) @name) @actor
-(class_declaration name: (_) @name) @class
-(protocol_declaration name: (_) @name) @protocol
-(function_declaration name: _ @name) @function
-(protocol_function_declaration name: _ @name) @method
-(init_declaration "init" @name) @constructor
+(class_declaration) @class
+(protocol_declaration) @protocol
+(function_declaration) @function
+(protocol_function_declaration) @method
+(init_declaration) @constructor
 (deinit_declaration "deinit" @name) @method
 (subscript_declaration "subscript" @name) @method
 (property_declaration name: (pattern . (simple_identifier) @name) computed_value: (_) @body) @property
 (property_declaration name: (pattern . (simple_identifier) @name) value: (lambda_literal) @body) @function
-(property_declaration name: (pattern . (simple_identifier) @name)) @variable
-(typealias_declaration name: (type_identifier) @name) @type
+(property_declaration) @variable
+(typealias_declaration) @type
 (macro_declaration . (simple_identifier) @name) @macro
 """
 
 _SCALA = """
-(class_definition name: (_) @name) @class
-(object_definition name: (_) @name) @object
-(package_object name: (_) @name) @object
-(trait_definition name: (_) @name) @trait
-(enum_definition name: (_) @name) @enum
-(given_definition name: (_) @name) @object
-(function_definition name: (_) @name) @function
-(function_declaration name: (_) @name) @function
+(class_definition) @class
+(object_definition) @object
+(package_object) @object
+(trait_definition) @trait
+(enum_definition) @enum
+(given_definition) @object
+(function_definition) @function
+(function_declaration) @function
 (val_definition pattern: (identifier) @name value: [(lambda_expression) (block . (lambda_expression) .)] @body) @function
 (val_definition pattern: (identifier) @name) @variable
-(type_definition name: (_) @name) @type
+(type_definition) @type
 """
 
 _DART_MEMBER = """[(function_signature name: (_) @name) (getter_signature name: (_) @name) (setter_signature name: (_) @name)
@@ -108,50 +104,55 @@ _DART_CONSTRUCTOR = """[(constructor_signature name: (_) @name) (factory_constru
   (constant_constructor_signature (identifier) @name)]"""
 
 _DART = f"""
-(class_definition name: (_) @name) @class
+(class_definition) @class
 (mixin_declaration (identifier) @name) @mixin
-(extension_declaration name: (_) @name) @extension
+(extension_declaration) @extension
 (extension_declaration !name class: (_) @name) @extension
-(extension_type_declaration name: (_) @name) @extension
-(enum_declaration name: (_) @name) @enum
+(extension_type_declaration) @extension
+(enum_declaration) @enum
 (type_alias . (type_identifier) @name) @type
 ((method_signature {_DART_MEMBER}) @method . (function_body) @tail)
 ((method_signature {_DART_CONSTRUCTOR}) @constructor . (function_body) @tail)
 (declaration {_DART_MEMBER}) @method
 (declaration {_DART_CONSTRUCTOR}) @constructor
-((function_signature name: (_) @name) @function . (function_body) @tail)
-((getter_signature name: (_) @name) @function . (function_body) @tail)
-((setter_signature name: (_) @name) @function . (function_body) @tail)
+([(function_signature) (getter_signature) (setter_signature)] @function . (function_body) @tail)
 (static_final_declaration . (identifier) @name) @variable
 (annotation) @attribute
 """
 
 _HASKELL = """
-(signature name: (_) @name) @signature
-(function name: (_) @name) @function
+(signature) @signature
 (function (infix operator: (_) @name)) @function
+(function) @function
 (declarations (bind name: (variable) @name) @function)
 (class_declarations (bind name: (variable) @name) @function)
 (instance_declarations (bind name: (variable) @name) @function)
 (bind name: (variable) @name match: (match expression: (lambda))) @function
-(data_type name: (_) @name) @type
-(newtype name: (_) @name) @type
-(type_synonym name: (_) @name) @type
-(type_family name: (_) @name) @type
-(class name: (_) @name) @class
+(data_type) @type
+(newtype) @type
+(type_synonym) @type
+(type_family) @type
+(class) @class
 (instance name: (_) @name patterns: (_) @more) @instance
-(instance name: (_) @name) @instance
+(instance) @instance
 (pattern_synonym (equation synonym: (apply function: (_) @name))) @function
 """
 
 RULES = {
-    "java": Rules(_JAVA),
+    "java": Rules(_JAVA, hollow=True),
     "csharp": Rules(
-        _CSHARP, preprocessor=True, annotations=r"\[[^\]]*\]\s*", ends=r"\{|=>|;\s*$", split=r"\."
+        _CSHARP,
+        preprocessor=True,
+        hollow=True,
+        annotations=r"\[[^\]]*\]\s*",
+        ends=r"\{|=>|;\s*$",
+        split=r"\.",
     ),
-    "kotlin": Rules(_KOTLIN, unnamed="Companion", repairs=((rb"[ \t](?=\}[ \t]*$)", b";"),)),
-    "swift": Rules(_SWIFT, split=r"\."),
+    "kotlin": Rules(
+        _KOTLIN, hollow=True, unnamed="Companion", repairs=((rb"(?<=[^\s{])[ \t](?=\}[ \t]*$)", b";"),)
+    ),
+    "swift": Rules(_SWIFT, split=r"\.", kind_field="declaration_kind", hollow=True),
     "scala": Rules(_SCALA),
-    "dart": Rules(_DART),
+    "dart": Rules(_DART, hollow=True),
     "haskell": Rules(_HASKELL, equations=True, ends=r"\n|\s=(?=\s)|\s\|(?=\s)|\swhere\b", annotations="(?!)"),
 }

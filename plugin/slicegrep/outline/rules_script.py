@@ -7,9 +7,9 @@ from slicegrep.outline.rules import Rules
 __all__ = ["RULES"]
 
 _PYTHON = """
-(function_definition name: (_) @name) @function
-(class_definition name: (_) @name) @class
-(decorated_definition definition: (_) @inner) @decorated
+(function_definition) @function
+(class_definition) @class
+(decorated_definition) @decorated
 (module (expression_statement (assignment left: (identifier) @name)) @variable)
 (class_definition body: (block (expression_statement (assignment left: (identifier) @name)) @variable))
 (type_alias_statement left: (type . [(identifier) (generic_type)] @name .)) @type
@@ -24,13 +24,13 @@ _WRAPPERS = (
 )
 
 _JAVASCRIPT = f"""
-(function_declaration name: (_) @name) @function
-(generator_function_declaration name: (_) @name) @function
-(function_expression name: (_) @name) @function
-(generator_function name: (_) @name) @function
-(class_declaration name: (_) @name) @class
-(class name: (_) @name) @class
-(method_definition name: (_) @name) @method
+(function_declaration) @function
+(generator_function_declaration) @function
+(function_expression) @function
+(generator_function) @function
+(class_declaration) @class
+(class) @class
+(method_definition) @method
 (variable_declarator name: (identifier) @name value: {_FUNCTION} @value) @function
 (variable_declarator name: (identifier) @name value: (class) @value) @class
 (variable_declarator name: (identifier) @name value: (call_expression function: (_) @callee
@@ -45,8 +45,7 @@ _JAVASCRIPT = f"""
 (program (expression_statement (assignment_expression left: (member_expression) @name right: [(object) (array)]) @variable))
 (variable_declarator name: (identifier) @name value: (object)) @qualifier
 (assignment_expression left: (member_expression) @name right: (object)) @qualifier
-(export_statement declaration: (_) @inner) @wrap
-(export_statement value: (_) @inner) @wrap
+(export_statement) @wrap
 (export_statement "default" @name value: {_FUNCTION} @value) @function
 (export_statement "default" @name value: (class) @value) @class
 (lexical_declaration . (variable_declarator) @inner) @wrap
@@ -59,18 +58,17 @@ _JAVASCRIPT_ONLY = f"""
 
 _TYPESCRIPT_ONLY = f"""
 (public_field_definition name: (_) @name value: {_FUNCTION} @value) @method
-(abstract_class_declaration name: (_) @name) @class
-(interface_declaration name: (_) @name) @interface
-(enum_declaration name: (_) @name) @enum
-(type_alias_declaration name: (_) @name) @type
-(function_signature name: (_) @name) @function
-(method_signature name: (_) @name) @method
-(abstract_method_signature name: (_) @name) @method
-(internal_module name: (_) @name) @namespace
-(module name: (_) @name) @namespace
+(abstract_class_declaration) @class
+(interface_declaration) @interface
+(enum_declaration) @enum
+(type_alias_declaration) @type
+(function_signature) @function
+(method_signature) @method
+(abstract_method_signature) @method
+(internal_module) @namespace
+(module) @namespace
 (class_body (decorator) @attribute)
-(ambient_declaration (_) @inner) @wrap
-(expression_statement (internal_module) @inner) @wrap
+(ambient_declaration) @wrap
 """
 
 _SAYS_NOTHING = frozenset({"prototype", "exports", "module", "this", "self", "window", "globalThis"})

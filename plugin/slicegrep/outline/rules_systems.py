@@ -7,12 +7,12 @@ from slicegrep.outline.rules import Rules
 __all__ = ["RULES"]
 
 _GO = """
-(function_declaration name: (_) @name) @function
+(function_declaration) @function
 (method_declaration receiver: (parameter_list (parameter_declaration type: (_) @scope)) name: (_) @name) @method
 (type_spec name: (_) @name type: (struct_type)) @struct
 (type_spec name: (_) @name type: (interface_type)) @interface
-(type_spec name: (_) @name) @type
-(type_alias name: (_) @name) @type
+(type_spec) @type
+(type_alias) @type
 (var_spec . name: (identifier) @name value: (expression_list . (func_literal) @value)) @function
 (source_file (var_declaration (var_spec . name: (_) @name) @variable))
 (source_file (var_declaration (var_spec_list (var_spec . name: (_) @name) @variable)))
@@ -24,18 +24,18 @@ _GO = """
 """
 
 _RUST = """
-(function_item name: (_) @name) @function
-(function_signature_item name: (_) @name) @function
-(struct_item name: (_) @name) @struct
-(enum_item name: (_) @name) @enum
-(union_item name: (_) @name) @union
-(trait_item name: (_) @name) @trait
+(function_item) @function
+(function_signature_item) @function
+(struct_item) @struct
+(enum_item) @enum
+(union_item) @union
+(trait_item) @trait
 (impl_item type: (_) @name) @impl
-(mod_item name: (_) @name body: (_)) @namespace
-(macro_definition name: (_) @name) @macro
-(type_item name: (_) @name) @type
-(const_item name: (_) @name) @variable
-(static_item name: (_) @name) @variable
+(mod_item) @namespace
+(macro_definition) @macro
+(type_item) @type
+(const_item) @variable
+(static_item) @variable
 (attribute_item) @attribute
 """
 
@@ -43,50 +43,38 @@ _C = """
 (function_definition type: (type_identifier) @name @callee declarator: (parenthesized_declarator) @more) @test
 (translation_unit (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
   . (compound_statement) @tail)
-(function_definition declarator: (_) @declarator) @function
-(struct_specifier name: (_) @name body: (_)) @struct
-(union_specifier name: (_) @name body: (_)) @union
-(enum_specifier name: (_) @name body: (_)) @enum
+(function_definition) @function
+(struct_specifier) @struct
+(union_specifier) @union
+(enum_specifier) @enum
 (type_definition type: [(struct_specifier !name body: (_)) (union_specifier !name body: (_))] declarator: (_) @declarator) @struct
 (type_definition type: (enum_specifier !name body: (_)) declarator: (_) @declarator) @enum
-(type_definition type: [(struct_specifier) (union_specifier) (enum_specifier)] @inner) @wrap
-(type_definition declarator: (_) @declarator) @typedef
-(declaration . type: [(struct_specifier) (union_specifier) (enum_specifier)] @inner) @wrap
+(type_definition) @wrap
+(type_definition) @typedef
 (declaration declarator: (init_declarator declarator: (function_declarator) @declarator value: (initializer_list) @body)) @function
-(translation_unit (declaration declarator: (init_declarator declarator: (_) @declarator value: (initializer_list) @body)) @variable)
-(declaration declarator: (function_declarator) @declarator) @declaration
-(declaration declarator: (pointer_declarator declarator: (function_declarator) @declarator)) @declaration
+(declaration declarator: (init_declarator declarator: (_) @declarator value: (initializer_list) @body)) @variable
+(declaration declarator: [(function_declarator) (pointer_declarator declarator: (function_declarator))] @declarator) @declaration
 """
 
-_CPP = (
-    """
+_CPP_ONLY = """
+(function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee parameters: (_) @more)) @test
 (declaration_list (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
   . (compound_statement) @tail)
-(function_definition declarator: (_) @declarator (delete_method_clause)) @declaration
-(translation_unit (function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee
-  parameters: (_) @more)) @test)
-(declaration_list (function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee
-  parameters: (_) @more)) @test)
-"""
-    + _C
-    + """
-(class_specifier name: (_) @name body: (_)) @class
-(namespace_definition name: (_) @name) @namespace
-(concept_definition name: (_) @name) @concept
-(declaration_list (declaration declarator: (init_declarator declarator: (_) @declarator value: (initializer_list) @body)) @variable)
+(class_specifier) @class
+(namespace_definition) @namespace
+(concept_definition) @concept
+(alias_declaration) @type
 (declaration declarator: (init_declarator declarator: (_) @declarator value: (lambda_expression body: (_) @body))) @function
-(field_declaration declarator: (function_declarator) @declarator) @declaration
-(field_declaration declarator: (pointer_declarator declarator: (function_declarator) @declarator)) @declaration
-(field_declaration declarator: (reference_declarator (function_declarator) @declarator)) @declaration
 (declaration declarator: (reference_declarator (function_declarator) @declarator)) @declaration
-(template_declaration [(function_definition) (class_specifier) (struct_specifier) (union_specifier) (declaration)
-  (alias_declaration) (concept_definition) (template_declaration) (field_declaration) (friend_declaration)] @inner) @wrap
-(alias_declaration name: (_) @name) @type
+(field_declaration declarator: [(function_declarator) (pointer_declarator declarator: (function_declarator))
+  (reference_declarator (function_declarator))] @declarator) @declaration
+(template_declaration) @wrap
 """
-)
+
+_CPP = _CPP_ONLY + _C
 
 _ZIG = """
-(function_declaration name: (_) @name) @function
+(function_declaration) @function
 (variable_declaration . (identifier) @name (struct_declaration)) @struct
 (variable_declaration . (identifier) @name (enum_declaration)) @enum
 (variable_declaration . (identifier) @name (union_declaration)) @union
@@ -94,6 +82,8 @@ _ZIG = """
 (test_declaration [(string) (identifier)] @name) @test
 (source_file (variable_declaration . (identifier) @name) @variable)
 """
+
+_BODILESS = {"function": "declaration", "struct": "", "union": "", "enum": "", "class": ""}
 
 _TESTS = {"test": "[A-Z][A-Z0-9_]{2,}"}
 """TEST(Suite, Name) {: a macro that is called where a function stands."""
@@ -144,14 +134,16 @@ _C_ATTRIBUTES = r"\[\[[^\]]*\]\]\s*"
 
 RULES = {
     "go": Rules(_GO, absolute_scope=True),
-    "rust": Rules(_RUST, separator="::", annotations=r"#\[[^\]]*\]\s*"),
+    "rust": Rules(_RUST, separator="::", bodiless={"namespace": ""}, annotations=r"#\[[^\]]*\]\s*"),
     "c": Rules(
         _C,
         preprocessor=True,
         annotations=_C_ATTRIBUTES,
         callees=_TESTS,
         renamed={"test": "function"},
+        bodiless=_BODILESS,
         overwritten=_IN_THE_WAY,
+        hollow=True,
         repairs=_MACRO_REPAIRS,
     ),
     "cpp": Rules(
@@ -162,7 +154,9 @@ RULES = {
         annotations=_C_ATTRIBUTES,
         callees=_TESTS,
         renamed={"test": "function"},
+        bodiless=_BODILESS,
         overwritten=_IN_THE_WAY,
+        hollow=True,
         repairs=_MACRO_REPAIRS,
     ),
     "zig": Rules(_ZIG, renamed={"test": "function"}, annotations="(?!)"),

@@ -52,11 +52,13 @@ class Speller:
             rf"(?:^|(?<=\s)){re.escape(line_comment)}[^\n]*|/\*.*?\*/", re.DOTALL | re.MULTILINE
         )
 
-    def name(self, captures: dict[str, list[Node]]) -> tuple[str, tuple[str, ...], int]:
-        """Return the name, what qualifies it by its own spelling, and its 0-based row."""
+    def name(self, definition: Node, captures: dict[str, list[Node]]) -> tuple[str, tuple[str, ...], int]:
+        """Return the name ("" for none), what qualifies it by its own spelling, and its 0-based row."""
         if "known" in captures:
             return self._rules.unnamed, (), captures["known"][0].start_point.row
-        node = captures["name"][0] if "name" in captures else _declared(captures["declarator"][0])
+        node = _named(definition, captures)
+        if node is None:
+            return "", (), 0
         name = " ".join(text_of(self._text, node).split())
         scope: tuple[str, ...] = ()
         if "scope" in captures:
@@ -87,10 +89,10 @@ class Speller:
         if body is None and kind in ("variable", "qualifier"):
             body = node.child_by_field_name("value") or node.child_by_field_name("right")
         end = body.start_byte if body is not None and body.start_byte > start else node.end_byte
-        if (
-            node.type == "function_definition" and "declarator" in captures
-        ):  # C++ initializers are no signature
-            end = min(end, max(captures["declarator"][0].end_byte, start))
+        if node.type == "function_definition":
+            declarator = node.child_by_field_name("declarator")
+            if declarator is not None:  # C++: the initializers after it are no part of a signature
+                end = min(end, max(declarator.end_byte, start))
         raw = self._text[start : min(end, start + _SIGNATURE_SOURCE)].decode("utf-8", "replace")
         leading = self._annotations.match(raw)
         if leading is not None:
@@ -117,6 +119,30 @@ def _plain(name: str, node_type: str) -> str:
     if name.startswith("operator"):
         return name.partition("(")[0].rstrip() if not name.startswith("operator()") else "operator()"
     return _plain_type(name) if node_type in _TYPES else name
+
+
+def _named(definition: Node, captures: dict[str, list[Node]]) -> Node | None:
+    """Return the node whose text is the name."""
+    if "name" in captures:
+        node = captures["name"][0]
+        while (inner := _headed(node)) is not None:
+            node = inner
+        return node
+    if "declarator" in captures:
+        return _declared(captures["declarator"][0])
+    named = definition.child_by_field_name("name")
+    declarator = None if named is not None else definition.child_by_field_name("declarator")
+    return named if declarator is None else _declared(declarator)
+
+
+def _headed(node: Node) -> Node | None:
+    """Return the next node on the way to a name in Elixir, where `m(a) when a > 1` is `m` and `a + b` is `+`."""
+    if node.type == "call":
+        return node.child_by_field_name("target")
+    if node.type != "binary_operator":
+        return None
+    operator = node.child_by_field_name("operator")
+    return node.child_by_field_name("left") if operator is not None and operator.type == "when" else operator
 
 
 def _declared(node: Node) -> Node:

@@ -108,10 +108,22 @@ def definitions(tree: Tree, rules: Rules, language: str, text: bytes, deadline: 
     for key, (_, kind, node, captures) in captured.named.items():
         if key in captured.given:
             continue
-        found.append(captured.found(speller, kind, node, captures))
+        one = captured.found(speller, kind, node, captures)
+        if one is not None:
+            found.append(one)
         if len(found) % _CHECK == 0 and time.monotonic() > deadline:
             break
     return found
+
+
+def _inner(wrapper: Node) -> Node | None:
+    """Return the node that a wrapper is about."""
+    for name in ("declaration", "value", "definition", "type"):
+        node = wrapper.child_by_field_name(name)
+        if node is not None:
+            return node
+    count = wrapper.named_child_count
+    return wrapper.named_child(count - 1) if count else None
 
 
 class _Captured:
@@ -128,28 +140,53 @@ class _Captured:
         self._attributes: dict[int, Node] = {}
 
     def add(self, pattern: int, captures: dict[str, list[Node]]) -> None:
-        if "inner" in captures:
-            signed = "wrap" in captures
-            self._wrappers[captures["inner"][0].id] = (captures["wrap" if signed else "decorated"][0], signed)
+        wrapper = captures.get("wrap") or captures.get("decorated")
+        if wrapper is not None:
+            inner = captures["inner"][0] if "inner" in captures else _inner(wrapper[0])
+            if inner is not None:
+                self._wrappers[inner.id] = (wrapper[0], "wrap" in captures)
             return
         if "attribute" in captures:
             node = captures["attribute"][0]
             self._attributes[node.end_byte] = node
             return
-        kind = next(key for key in captures if key not in _HELPERS)
-        if "callee" in captures and not re.fullmatch(
-            self.rules.callees[kind], text_of(self.text, captures["callee"][0])
-        ):
+        key = next(key for key in captures if key not in _HELPERS)
+        kind = self._kind(key, captures)
+        if not kind:
             return
-        node = captures[kind][0]
+        node = captures[key][0]
         before = self.named.get(node.id)
         if before is None or before[0] > pattern or (before[0] == pattern and len(before[3]) < len(captures)):
             self.named[node.id] = (pattern, kind, node, captures)
         if "value" in captures:
             self.given.add(captures["value"][0].id)
 
-    def found(self, speller: Speller, kind: str, node: Node, captures: dict[str, list[Node]]) -> Found:
-        name, scope, name_row = speller.name(captures)
+    def _kind(self, kind: str, captures: dict[str, list[Node]]) -> str:
+        """Return what the captured definition is; "" when it is none."""
+        rules = self.rules
+        node = captures[kind][0]
+        if "callee" in captures:
+            callee = text_of(self.text, captures["callee"][0])
+            kinds = rules.callees if kind == "by_callee" else (kind,)
+            kind = next((one for one in kinds if re.fullmatch(rules.callees[one], callee)), "")
+        elif (
+            kind in rules.bodiless
+            and "declarator" not in captures
+            and node.child_by_field_name("body") is None
+        ):
+            whole = (
+                self.text[node.end_byte - 1 : node.end_byte] == b"}"
+            )  # a body of another shape: `try { } catch`
+            kind = kind if whole else rules.bodiless[kind]
+        elif rules.kind_field:
+            named = node.child_by_field_name(rules.kind_field)
+            kind = kind if named is None else text_of(self.text, named)
+        return kind
+
+    def found(self, speller: Speller, kind: str, node: Node, captures: dict[str, list[Node]]) -> Found | None:
+        name, scope, name_row = speller.name(node, captures)
+        if not name:
+            return None
         outer, signed = node, node
         while outer.id in self._wrappers:
             wrapper, is_signed = self._wrappers[outer.id]
