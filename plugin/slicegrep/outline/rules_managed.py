@@ -49,8 +49,8 @@ _KOTLIN = """
 (class_declaration name: (_) @name (class_body) @body) @class
 (class_declaration) @class
 (object_declaration) @object
+(companion_object !name "object" @known) @object
 (companion_object) @object
-(companion_object "object" @known) @object
 (function_declaration (user_type) @scope . name: (_) @name (function_body) @body) @method
 (function_declaration (user_type) @scope . name: (_) @name) @method
 (function_declaration name: (_) @name (function_body) @body) @function
