@@ -1,16 +1,19 @@
-"""The verbs that every surface calls; each runs the stages in order."""
+"""What an interception shows of a file: ranks, packs and trims until the budget and the client's cap are kept."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate, pairwise
+from math import ceil
 from typing import TYPE_CHECKING
 
 from slicegrep import render
+from slicegrep.explain import Explainer
 from slicegrep.filemap import file_map
-from slicegrep.outline import enclosing, outline
-from slicegrep.pack import Range, pack
-from slicegrep.rank import Ranking, rank
-from slicegrep.tokens import estimate
+from slicegrep.outline import outline
+from slicegrep.pack import Range, Sums, grow, pack
+from slicegrep.rank import Ranking, is_import, rank, rank_unmatched
+from slicegrep.tokens import weigh
 from slicegrep.types import Omitted, Outline, Plan, Slice, Source
 
 if TYPE_CHECKING:
@@ -19,132 +22,257 @@ if TYPE_CHECKING:
 
 __all__ = ["line_costs", "read_instead"]
 
-LARGEST_SHARE = 0.6
-"""Of the file's own tokens; past that an interception saves too little."""
-MAP_SHARE = 0.12
 CLIENT_BYTES = 262_144
 CLIENT_TOKENS = 25_000
 """The client's own limits of a plain read (CLIENT_FACTS)."""
 REFUSAL_TOKENS = 60
 """What the model reads where the client refuses."""
+LARGEST_SHARE = 0.6
+"""Of the file's own tokens; past that an interception saves too little."""
+UNMATCHED_SHARE = 0.25
+"""Of a file in which nothing matches no more than this is shown instead: past it, the plain read is the better guess."""
+LARGEST_RANGE = 20_000
+"""Tokens. A narrowed Read has the client's own limit, too."""
+MAP_SHARE = 0.06
+"""Of the budget. At 12% the map took the place of 2 points of touched lines, at 3% it no longer told what is where."""
 SLICE_OVERHEAD = 18
-OMITTED_TOKENS = 28
-COVERAGE_POWER = 1.0
+"""Tokens of a slice's headline and fence, as packing takes them; what is planned in the end is measured."""
+LISTED = 2
+"""Withheld regions that are listed at the first budget; one more each time it was raised."""
+OMISSION_TOKENS = 28
+OMISSION_UNITS = 170
+LIST_UNITS = 240
+"""The most that a line of the list, and what stands around the lines, take of the text (a name is cut at 80)."""
+TRIES = 4
+CLOSE_ENOUGH = 0.02
+"""Packing is tried again, TRIES times at most, while more of the budget than this is left."""
+APPROXIMATE_FROM = 1_000_000
+SAMPLE_LINES = 2_000
+SAMPLE_CHARACTERS = 400
+NUMBER_TOKENS = 4
+"""From so many characters on, a line's tokens are taken from its length, by a sample of lines: weighing each of 100,000
+takes 0.5 s. What is shown in the end is weighed itself."""
+UNMATCHED = (
+    "Nothing here matches what the session is working on: the head and the most referenced definitions."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What stays the same while budgets are tried. Gains are chances: they sum to 1."""
+
+    source: Source
+    shape: Outline
+    ranking: Ranking
+    gains: Sums
+    costs: Sums
+    units: Sums
+    """UTF-16 code units of the numbered lines, each with its LF."""
+    relevance: tuple[float, ...]
+    """For each symbol, the best chance of a line in its own blocks."""
+    explainer: Explainer
+    exact: bool
+    """Whether `costs` were weighed line by line."""
+    blank: Plan
+    """What every plan of the file says alike."""
 
 
 def line_costs(source: Source) -> list[int]:
-    """Return the estimated o200k_base tokens of each line as Read shows it: number, tab, text, line end."""
-    return [estimate(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
+    """Return the estimated o200k_base tokens of each line as Read shows it: number, tab, text, line end.
+
+    Whole numbers whose running sums are right: what one line is rounded down by, the next is rounded up by.
+    """
+    if _characters(source) <= APPROXIMATE_FROM:
+        costs = [weigh(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
+    else:
+        some = [line[:SAMPLE_CHARACTERS] for line in source.lines[:: len(source.lines) // SAMPLE_LINES + 1]]
+        each = sum(map(weigh, some)) / max(sum(map(len, some)), 1)
+        costs = [each * len(line) + NUMBER_TOKENS for line in source.lines]
+    upto = [round(total) for total in accumulate(costs, initial=0.0)]
+    return [after - before for before, after in pairwise(upto)]
 
 
 def read_instead(
-    source: Source, focus: Focus, settings: Settings, *, costs: list[int] | None = None, cuts_long_reads: bool = True
+    source: Source,
+    focus: Focus,
+    settings: Settings,
+    *,
+    costs: list[int] | None = None,
+    cuts_long_reads: bool = True,
 ) -> Plan | None:
     """Plan what to show of a file in place of the whole of it; None where that does not pay.
 
     `costs` are `line_costs(source)`, where the caller has them. `cuts_long_reads` says that the client cuts a read at
     its own limit of tokens (2.1.332); an older one refuses it.
     """
-    costs = line_costs(source) if costs is None else costs
-    whole = sum(costs)
-    if whole < settings.min_tokens or whole * LARGEST_SHARE < settings.budget:
+    sums = Sums(line_costs(source) if costs is None else costs)
+    whole = ceil(sums.all)
+    if whole < settings.min_tokens or int(whole * LARGEST_SHARE) < settings.budget:
         return None
     shape = outline(source)
     ranking = rank(source, shape, focus)
-    ceiling = min(settings.max_budget, int(whole * LARGEST_SHARE))
-    budget, raised = min(settings.budget, ceiling), 0
-    while True:
-        plan = _plan(source, shape, ranking, costs, whole, budget, raised)
-        if plan is None or plan.coverage >= settings.min_coverage or budget >= ceiling:
-            return plan and _against_client(plan, source, whole, cuts_long_reads=cuts_long_reads)
-        budget, raised = min(budget * 2, ceiling), raised + 1
-
-
-def _against_client(plan: Plan, source: Source, whole: int, *, cuts_long_reads: bool) -> Plan:
-    """Say what the client itself would have delivered of the whole file."""
-    if source.size > CLIENT_BYTES or (whole > CLIENT_TOKENS and not cuts_long_reads):
-        return replace(plan, tokens_before=REFUSAL_TOKENS, past_limits=True)
-    if whole > CLIENT_TOKENS:
-        return replace(plan, tokens_before=CLIENT_TOKENS, past_limits=True)
-    return plan
-
-
-def _plan(source: Source, shape: Outline, ranking: Ranking, costs: list[int], whole: int, budget: int, raised: int) -> Plan | None:
-    weights = _symbol_weights(shape, ranking)
-    map_lines, folded = file_map(shape, weights, int(budget * MAP_SHARE))
-    frame = Plan(
-        source.path, source.digest, len(source.lines), 1, 1, (), map_lines, folded, (Omitted(1, 1, 0.0, 0),), 1, 0.5, whole, budget, budget, raised, tokens_file=whole
+    if not ranking.matched:
+        if settings.budget > whole * UNMATCHED_SHARE:
+            return None
+        ranking = rank_unmatched(source, shape, ranking)
+    plain_read = _plain_read(source, whole, cuts_long_reads=cuts_long_reads)
+    work = _work(source, shape, focus, ranking, sums, plain_read)
+    most = (
+        min(settings.max_budget, int(whole * LARGEST_SHARE), LARGEST_RANGE)
+        if ranking.matched
+        else settings.budget
     )
-    listed = 2 + raised
-    room = budget - estimate(render.notice(frame)) - estimate(render.delivery(frame, source)) - OMITTED_TOKENS * (listed - 1)
-    for _ in range(3):
-        plan = _packed(frame, source, shape, ranking, costs, room, listed)
-        if plan is None or 0 <= budget - plan.tokens_after <= budget // 50:
+    budget, raised = min(settings.budget, most), 0
+    while True:
+        plan = _plan(work, budget, raised)
+        if budget >= most or (plan and plan.coverage >= settings.min_coverage):
+            return plan
+        budget, raised = min(budget * 2, most), raised + 1
+
+
+def _plain_read(source: Source, whole: int, *, cuts_long_reads: bool) -> tuple[int, bool]:
+    """Return the tokens that the client itself would have delivered, and whether that is not the whole file."""
+    if source.size > CLIENT_BYTES or (whole > CLIENT_TOKENS and not cuts_long_reads):
+        return REFUSAL_TOKENS, True
+    return min(whole, CLIENT_TOKENS), whole > CLIENT_TOKENS
+
+
+def _characters(source: Source) -> int:
+    return sum(map(len, source.lines))
+
+
+def _work(
+    source: Source, shape: Outline, focus: Focus, ranking: Ranking, costs: Sums, plain_read: tuple[int, bool]
+) -> _Work:
+    total = sum(ranking.gains) or 1.0
+    relevance = [0.0] * len(shape.symbols)
+    for block in ranking.evidence.blocks:
+        if block.symbol >= 0:
+            peak = max(ranking.gains[block.start - 1 : block.end], default=0.0)
+            relevance[block.symbol] = max(relevance[block.symbol], peak)
+    units = [render.utf16_units(line) + len(str(number)) + 2 for number, line in enumerate(source.lines, 1)]
+    return _Work(
+        source=source,
+        shape=shape,
+        ranking=ranking,
+        gains=Sums([gain / total for gain in ranking.gains]),
+        costs=costs,
+        units=Sums(units),
+        relevance=tuple(relevance),
+        explainer=Explainer(
+            shape, ranking, [is_import(line) for line in source.lines], [line for line, _ in focus.lines]
+        ),
+        exact=_characters(source) <= APPROXIMATE_FROM,
+        blank=Plan(
+            path=source.path,
+            digest=source.digest,
+            total=len(source.lines),
+            start=1,
+            end=1,
+            slices=(),
+            map_lines=(),
+            folded=0,
+            omitted=(),
+            omitted_more=0,
+            coverage=0.0,
+            tokens_before=plain_read[0],
+            tokens_after=0,
+            budget=0,
+            raised=0,
+            past_limits=plain_read[1],
+            remark="" if ranking.matched else UNMATCHED,
+            tokens_file=ceil(costs.all),
+        ),
+    )
+
+
+def _plan(work: _Work, budget: int, raised: int) -> Plan | None:
+    map_lines, folded = file_map(work.source, work.shape, work.relevance, budget * MAP_SHARE)
+    blank = replace(
+        work.blank, map_lines=map_lines, folded=folded, tokens_after=budget, budget=budget, raised=raised
+    )
+    fits: Plan | None = None
+    room = (
+        budget
+        - weigh(render.notice(blank))
+        - weigh(render.frame(blank))
+        - OMISSION_TOKENS * (LISTED + raised)
+    )
+    for _ in range(TRIES):
+        plan = _packed(work, blank, room)
+        if plan is None:
             break
-        room += budget - plan.tokens_after - (budget // 100 if plan.tokens_after > budget else 0)
-    return plan
+        spare = budget - plan.tokens_after
+        if spare < 0:
+            room += spare - SLICE_OVERHEAD
+            continue
+        if fits is None or plan.coverage > fits.coverage:
+            fits = plan
+        if spare <= budget * CLOSE_ENOUGH:
+            break
+        room += spare / 2
+    return fits
 
 
-def _packed(frame: Plan, source: Source, shape: Outline, ranking: Ranking, costs: list[int], room: int, listed: int) -> Plan | None:
-    ranges = pack(ranking.gains, costs, ranking.blocks, room, SLICE_OVERHEAD)
+def _packed(work: _Work, blank: Plan, room: float) -> Plan | None:
+    ranges = pack(work.gains, work.costs, work.ranking.evidence.blocks, room, SLICE_OVERHEAD)
     if not ranges:
         return None
-    mass = [g**COVERAGE_POWER for g in ranking.gains]
-    total = sum(mass) or 1.0
-    best = max(ranges, key=lambda r: r.gain)
-    rest = sorted((r for r in ranges if r is not best), key=lambda r: -r.gain)
-    while True:
-        shown = sum(sum(mass[r.start - 1 : r.end]) for r in (best, *rest))
-        slices = tuple(_slice(r, shape, mass, total) for r in rest)
-        omitted = _omitted(shape, ranking, [best, *rest], mass, total, costs)
-        plan = replace(
-            frame,
-            start=best.start,
-            end=best.end,
-            slices=slices,
-            omitted=tuple(omitted[:listed]),
-            omitted_more=max(len(omitted) - listed, 0),
-            coverage=shown / total,
-        )
-        text = render.delivery(plan, source)
-        if render.utf16_units(text) <= render.TEXT_LIMIT or not rest:
-            break
-        rest.pop()
-    after = estimate(render.notice(plan)) + estimate(text) + sum(costs[best.start - 1 : best.end])
-    return replace(plan, tokens_after=after)
+    best = max(ranges, key=lambda one: one.gain)
+    rest = sorted((one for one in ranges if one is not best), key=lambda one: -one.gain)
+    kept = _within_text(work, blank, best, rest)
+    if len(kept) < len(rest):  # what the text cannot hold, the range carries
+        spent = sum(one.tokens + SLICE_OVERHEAD for one in kept)
+        best = grow(best, work.gains, work.costs, len(work.source.lines), room - spent)
+        kept = [one for one in kept if one.end < best.start or one.start > best.end]
+    plan = _measured(work, blank, best, kept)
+    while plan.tokens_after > blank.budget and kept:
+        kept.pop()
+        plan = _measured(work, blank, best, kept)
+    return plan
 
 
-def _slice(r: Range, shape: Outline, mass: list[float], total: float) -> Slice:
-    around = enclosing(shape, r.start)
-    name = around.qualified if around else ""
-    return Slice(r.start, r.end, 100 * sum(mass[r.start - 1 : r.end]) / total, (), name, r.tokens)
+def _within_text(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> list[Range]:
+    """Return the first of the ranges that the second text can hold, with the lists around them."""
+    bare = replace(blank, start=best.start, end=best.end, slices=tuple(_slice(work, one) for one in rest))
+    room: float = render.TEXT_LIMIT - LIST_UNITS - OMISSION_UNITS * (LISTED + blank.raised)
+    room -= render.utf16_units(render.frame(bare))
+    kept: list[Range] = []
+    for one in rest:
+        units = work.units.of(one.start, one.end)
+        if units <= room:
+            kept.append(one)
+            room -= units
+    return kept
 
 
-def _symbol_weights(shape: Outline, ranking: Ranking) -> list[float]:
-    best = [0.0] * len(shape.symbols)
-    for block in ranking.blocks:
-        at = block.symbol
-        peak = max(ranking.gains[block.start - 1 : block.end], default=0.0)
-        if at >= 0:
-            best[at] = max(best[at], peak)
-    return best
+def _measured(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> Plan:
+    shown = [best, *rest]
+    left_out = [
+        Omitted(start, end, 100 * work.gains.of(start, end), ceil(work.costs.of(start, end)), name)
+        for start, end, name in work.explainer.left_out([(one.start, one.end) for one in shown])
+    ]
+    left_out.sort(key=lambda one: -one.score)
+    listed = LISTED + blank.raised
+    plan = replace(
+        blank,
+        start=best.start,
+        end=best.end,
+        slices=tuple(_slice(work, one) for one in rest),
+        omitted=tuple(left_out[:listed]),
+        omitted_more=max(len(left_out) - listed, 0),
+        coverage=min(sum(one.gain for one in shown), 1.0) if work.ranking.matched else 0.0,
+    )
+    after = weigh(render.notice(plan)) + weigh(render.frame(plan)) + sum(_exactly(work, one) for one in shown)
+    return replace(plan, tokens_after=ceil(after))
 
 
-def _omitted(shape: Outline, ranking: Ranking, ranges: list[Range], mass: list[float], total: float, costs: list[int]) -> list[Omitted]:
-    shown = [False] * (len(mass) + 1)
-    for r in ranges:
-        shown[r.start : r.end + 1] = [True] * (r.end - r.start + 1)
-    found: list[Omitted] = []
-    for block in ranking.blocks:
-        at = block.start
-        while at <= block.end:
-            if shown[at] or not any(ranking.hits[at - 1 : block.end]):
-                at += 1
-                continue
-            end = at
-            while end < block.end and not shown[end + 1]:
-                end += 1
-            symbol = shape.symbols[block.symbol].qualified if block.symbol >= 0 else ""
-            found.append(Omitted(at, end, 100 * sum(mass[at - 1 : end]) / total, sum(costs[at - 1 : end]), symbol))
-            at = end + 1
-    return sorted(found, key=lambda o: -o.score)
+def _exactly(work: _Work, one: Range) -> float:
+    if work.exact:
+        return one.tokens
+    return weigh(render.numbered(work.source.lines, one.start, one.end) + "\n")
+
+
+def _slice(work: _Work, one: Range) -> Slice:
+    why = work.explainer.reasons(one.start, one.end)
+    return Slice(one.start, one.end, 100 * one.gain, why, work.explainer.name_of(one.start), ceil(one.tokens))

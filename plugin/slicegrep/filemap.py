@@ -4,51 +4,63 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slicegrep.tokens import estimate
+from slicegrep.tokens import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slicegrep.types import Outline, Symbol
+    from slicegrep.types import Outline, Source, Symbol
 
 __all__ = ["file_map", "map_line"]
 
 SIGNATURE_CHARACTERS = 96
+MAP_CHARACTERS = 2_400
+"""Of all lines together, whatever the budget: what one text may hold is needed for slices first."""
 
 
-def file_map(outline: Outline, weight: Sequence[float], budget: int) -> tuple[tuple[str, ...], int]:
-    """Return the map's lines and how many definitions are folded away.
+def file_map(
+    source: Source, outline: Outline, relevance: Sequence[float], budget: float
+) -> tuple[tuple[str, ...], int]:
+    """Return the map's lines, in file order, and how many definitions are folded away.
 
-    `weight[i]` says how relevant symbol i is (any scale); the largest definitions come next. An ancestor of a
-    listed definition is listed too. `budget` is in estimated o200k_base tokens of the lines.
+    `relevance[i]` says how relevant symbol i is (any scale); the largest definitions come next. What a listed definition
+    is in is listed too. `budget` is in estimated o200k_base tokens of the lines.
     """
     symbols = outline.symbols
-    highest = max(weight, default=0.0) or 1.0
+    highest = max(relevance, default=0.0) or 1.0
     longest = max((s.end - s.start + 1 for s in symbols), default=1)
-    order = sorted(
-        range(len(symbols)),
-        key=lambda i: (-(weight[i] / highest + ((symbols[i].end - symbols[i].start + 1) / longest) ** 0.5), i),
-    )
-    listed: set[int] = set()
-    left = budget
+    size = [((s.end - s.start + 1) / longest) ** 0.5 for s in symbols]
+    order = sorted(range(len(symbols)), key=lambda i: (-(relevance[i] / highest + size[i]), i))
+    listed: dict[int, str] = {}
+    left, room = budget, MAP_CHARACTERS
     for i in order:
-        chain = [i]
-        while symbols[chain[-1]].parent >= 0:
-            chain.append(symbols[chain[-1]].parent)
-        new = [k for k in chain if k not in listed]
-        price = sum(estimate(map_line(symbols[k])) + 1 for k in new)
+        new: dict[int, str] = {}
+        at = i
+        while at >= 0 and at not in listed:
+            new[at] = map_line(symbols[at], source)
+            at = symbols[at].parent
+        characters = sum(len(line) + 1 for line in new.values())
+        price = sum(weigh(line + "\n") for line in new.values()) if characters <= room else left + 1
         if price > left:
-            if left < budget // 6:
+            if left < budget / 6:
                 break
             continue
         listed.update(new)
         left -= price
-    return tuple(map_line(symbols[i]) for i in sorted(listed)), len(symbols) - len(listed)
+        room -= characters
+    return tuple(listed[i] for i in sorted(listed)), len(symbols) - len(listed)
 
 
-def map_line(symbol: Symbol) -> str:
-    """Return `start-end signature`, indented by nesting; a long signature is cut."""
+def map_line(symbol: Symbol, source: Source | None = None) -> str:
+    """Return `start-end signature`, indented by nesting; a long signature is cut.
+
+    With `source` the signature is spelled as its own line is, where that holds all of it and hardly more.
+    """
     signature = symbol.signature
+    if source and symbol.name_line <= len(source.lines):
+        line = source.lines[symbol.name_line - 1].strip()
+        if line.startswith(signature) and len(line) <= len(signature) + 3:
+            signature = line
     if len(signature) > SIGNATURE_CHARACTERS:
         signature = signature[: SIGNATURE_CHARACTERS - 1] + "…"
-    return f"{' ' * symbol.depth}{symbol.start}-{symbol.end} {signature}"
+    return f"{' ' * min(symbol.depth, 8)}{symbol.start}-{symbol.end} {signature}"

@@ -20,6 +20,10 @@ _LONGEST = 20_000
 
 _LITERAL = re.compile(r"\d+(?:\.\d+)+|\b\d{3,}\b|0x[0-9a-fA-F]+|--?[a-z][\w-]{2,}|[^\W\d]\w*!|@[^\W\d]\w+")
 
+_DOCUMENTATION = re.compile(
+    r"(?i)\b(?:docs?|documentation|docstrings?|javadocs?|comments?|typos?|spelling|grammar|wording|english|license|authors?)\b"
+)
+
 CODE_NAME_WEIGHT = 2.0
 PART_WEIGHT = 0.6
 PROSE_WEIGHT = 1.0
@@ -53,6 +57,8 @@ class Focus:
     literals: dict[str, float] = field(default_factory=dict)
     """Text to be found as it stands: quoted phrases, numbers, options; with weights."""
     lines: tuple[tuple[int, float], ...] = ()
+    documentation: bool = False
+    """Whether the latest text is about comments or documentation."""
 
     @property
     def empty(self) -> bool:
@@ -60,7 +66,9 @@ class Focus:
         return not (self.names or self.terms or self.lines)
 
 
-def focus_of(said: Sequence[Said], *, lines: Iterable[tuple[int, float]] = (), stem_of_file: str = "") -> Focus:
+def focus_of(
+    said: Sequence[Said], *, lines: Iterable[tuple[int, float]] = (), stem_of_file: str = ""
+) -> Focus:
     """Weigh what was said. The words of the file's own stem count a little: each part of the file is about them."""
     names: dict[str, float] = {}
     terms: dict[str, float] = {}
@@ -71,12 +79,19 @@ def focus_of(said: Sequence[Said], *, lines: Iterable[tuple[int, float]] = (), s
         key = stem(part)
         if key in terms:
             terms[key] *= 0.5
-    return Focus(names, terms, literals, tuple(lines))
+    latest = next((piece.text for piece in said if not piece.code), "")[:_LONGEST]
+    return Focus(names, terms, literals, tuple(lines), _DOCUMENTATION.search(latest) is not None)
 
 
 def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
     text = _TRAILER.sub("", _URL.sub(" ", piece.text[:_LONGEST]))
-    marked = {word for match in _QUOTED.finditer(text) for group in match.groups() if group for word in IDENTIFIER.findall(group)}
+    marked = {
+        word
+        for match in _QUOTED.finditer(text)
+        for group in match.groups()
+        if group
+        for word in IDENTIFIER.findall(group)
+    }
     marked.update(word for match in _CALLED.finditer(text) for word in IDENTIFIER.findall(match[1]))
     marked.update(word for match in _DOTTED.finditer(text) for word in IDENTIFIER.findall(match[0]))
     for match in _QUOTED.finditer(text):

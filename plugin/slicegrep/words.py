@@ -11,7 +11,9 @@ IDENTIFIER = re.compile(r"[^\W\d]\w*")
 """An identifier of any script: letters, digits and underscores, not beginning with a digit."""
 
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
-_CODE_NAME = re.compile(r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^_+[A-Za-z]|[A-Za-z]\d|^[A-Z]{2,}$|[A-Z]{2,}[a-z]")
+_CODE_NAME = re.compile(
+    r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^_+[A-Za-z]|[A-Za-z]\d|^[A-Z]{2,}$|[A-Z]{2,}[a-z]"
+)
 
 STOP_WORDS = frozenset(
     """
@@ -52,7 +54,19 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
         word = word[:-1]
-    for ending, least in (("ization", 9), ("ation", 8), ("izing", 8), ("ating", 8), ("ing", 6), ("ated", 7), ("ied", 5), ("ed", 5), ("ly", 6), ("er", 6), ("or", 6)):
+    for ending, least in (
+        ("ization", 9),
+        ("ation", 8),
+        ("izing", 8),
+        ("ating", 8),
+        ("ing", 6),
+        ("ated", 7),
+        ("ied", 5),
+        ("ed", 5),
+        ("ly", 6),
+        ("er", 6),
+        ("or", 6),
+    ):
         if word.endswith(ending) and len(word) >= least:
             word = word[: -len(ending)]
             if ending == "ied":
