@@ -75,9 +75,8 @@ _NOTHING = _Around(0, "", "", -1, in_function=False)
 
 
 def _kind(one: Found, outer: _Around, rules: Rules) -> str:
-    if one.kind == "test" and outer.kind in CLASS_KINDS:  # an upper-case constructor, not TEST(Suite, Name)
-        one.name = one.name.partition("(")[0]
-        return rules.member_kind
+    if rules.called and outer.kind in CLASS_KINDS:  # an upper-case constructor, not TEST(Suite, Name)
+        one.name = one.name.partition("(")[0] if one.name[:1].isupper() else one.name
     if one.kind == "function" and (outer.kind in CLASS_KINDS or outer.kind == "singleton"):
         return rules.member_kind
     if one.kind == "variable" and (outer.in_function or one.start_row == one.end_row):

@@ -34,6 +34,8 @@ class Rules:
     """By the kind in the query (`method`), or `in KIND` for what is directly inside, where it is not `separator`."""
     renamed: dict[str, str] = field(default_factory=dict)
     """Kinds of the query that are called otherwise in the outline."""
+    called: str = ""
+    """C: names (a regular expression) of macros that are called where a function stands; the call is the name."""
     split: str = ""
     """What divides a name as written (`A::b`) into scope and name (a regular expression)."""
     joint: str = ""
@@ -45,6 +47,9 @@ class Rules:
     """Whether a `@scope` stands alone: what is around the definition does not qualify it."""
     bodiless: dict[str, str] = field(default_factory=dict)
     """What a definition without a field `body` is instead, by kind; "" is nothing at all."""
+    refined: tuple[tuple[str, str, str, str, str], ...] = ()
+    """(kind, field, node types, text, new kind): what a definition is when the node in its field has one of the types
+    (regular expression) and begins with the text (regular expression). That node's name counts for nothing."""
     kind_field: str = ""
     """A field whose text is the kind, where a node has it."""
     unnamed: str = ""

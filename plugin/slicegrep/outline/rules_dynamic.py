@@ -13,8 +13,6 @@ _RUBY = """
 (method) @method
 (singleton_method) @class_method
 (call method: (identifier) @callee arguments: (argument_list . [(simple_symbol) (string)] @name) block: (_)) @method
-(assignment left: [(constant) (scope_resolution)] @name right: (call receiver: (constant) method: (identifier) @callee block: (_))) @class
-(assignment left: [(constant) (identifier)] @name right: (lambda)) @function
 (assignment left: [(constant) (scope_resolution)] @name) @variable
 """
 
@@ -66,7 +64,11 @@ RULES = {
         separators={"method": "#", "class_method": ".", "in singleton": "."},
         renamed={"class_method": "method"},
         split="::",
-        callees={"method": "define_method", "class": "new|define"},
+        callees={"method": "define_method"},
+        refined=(
+            ("variable", "right", "call", r"(?:Struct|Class|Module|Data)\.(?:new|define)\b", "class"),
+            ("variable", "right", "lambda", "", "function"),
+        ),
         dropped=frozenset({"self"}),
         ends=r"\n|;|\s+do\b|\s*\{",
         annotations="(?!)",

@@ -39,7 +39,6 @@ _CSHARP = """
 (property_declaration name: (_) @name accessors: (accessor_list (accessor_declaration body: (_)))) @property
 (property_declaration name: (_) @name value: (arrow_expression_clause) @body) @property
 (event_declaration) @property
-(field_declaration (variable_declaration (variable_declarator name: (_) @name (lambda_expression body: (_) @body)))) @method
 (field_declaration (variable_declaration (variable_declarator name: (_) @name))) @variable
 """
 
@@ -74,12 +73,15 @@ _SWIFT = """
 (init_declaration) @constructor
 (deinit_declaration "deinit" @name) @method
 (subscript_declaration "subscript" @name) @method
-(property_declaration name: (pattern . (simple_identifier) @name) computed_value: (_) @body) @property
-(property_declaration name: (pattern . (simple_identifier) @name) value: (lambda_literal) @body) @function
 (property_declaration) @variable
 (typealias_declaration) @type
 (macro_declaration . (simple_identifier) @name) @macro
 """
+
+_SWIFT_PROPERTIES = (
+    ("variable", "computed_value", "", "", "property"),
+    ("variable", "value", "lambda_literal", "", "function"),
+)
 
 _SCALA = """
 (class_definition) @class
@@ -151,7 +153,9 @@ RULES = {
     "kotlin": Rules(
         _KOTLIN, hollow=True, unnamed="Companion", repairs=((rb"(?<=[^\s{])[ \t](?=\}[ \t]*$)", b";"),)
     ),
-    "swift": Rules(_SWIFT, split=r"\.", kind_field="declaration_kind", hollow=True),
+    "swift": Rules(
+        _SWIFT, split=r"\.", kind_field="declaration_kind", refined=_SWIFT_PROPERTIES, hollow=True
+    ),
     "scala": Rules(_SCALA),
     "dart": Rules(_DART, hollow=True),
     "haskell": Rules(_HASKELL, equations=True, ends=r"\n|\s=(?=\s)|\s\|(?=\s)|\swhere\b", annotations="(?!)"),

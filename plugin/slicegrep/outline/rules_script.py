@@ -52,12 +52,12 @@ _JAVASCRIPT = f"""
 (variable_declaration . (variable_declarator) @inner) @wrap
 """
 
-_JAVASCRIPT_ONLY = f"""
-(field_definition property: (_) @name value: {_FUNCTION} @value) @method
+_JAVASCRIPT_ONLY = """
+(field_definition property: (_) @name) @field
 """
 
-_TYPESCRIPT_ONLY = f"""
-(public_field_definition name: (_) @name value: {_FUNCTION} @value) @method
+_TYPESCRIPT_ONLY = """
+(public_field_definition) @field
 (abstract_class_declaration) @class
 (interface_declaration) @interface
 (enum_declaration) @enum
@@ -71,11 +71,17 @@ _TYPESCRIPT_ONLY = f"""
 (ambient_declaration) @wrap
 """
 
+_FIELDS = (
+    ("field", "value", "arrow_function|function_expression|generator_function", "", "method"),
+    ("field", "", "", "", ""),
+)
 _SAYS_NOTHING = frozenset({"prototype", "exports", "module", "this", "self", "window", "globalThis"})
 
 
 def _script(query: str) -> Rules:
-    return Rules(query=query, split=r"\.", dropped=_SAYS_NOTHING, callees={"function": _WRAPPERS})
+    return Rules(
+        query=query, split=r"\.", dropped=_SAYS_NOTHING, callees={"function": _WRAPPERS}, refined=_FIELDS
+    )
 
 
 RULES = {

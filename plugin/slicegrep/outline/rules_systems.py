@@ -40,7 +40,6 @@ _RUST = """
 """
 
 _C = """
-(function_definition type: (type_identifier) @name @callee declarator: (parenthesized_declarator) @more) @test
 (translation_unit (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
   . (compound_statement) @tail)
 (function_definition) @function
@@ -57,7 +56,6 @@ _C = """
 """
 
 _CPP_ONLY = """
-(function_definition !type declarator: (function_declarator declarator: (identifier) @name @callee parameters: (_) @more)) @test
 (declaration_list (expression_statement (call_expression function: (identifier) @name @callee arguments: (_) @more)) @test
   . (compound_statement) @tail)
 (class_specifier) @class
@@ -85,8 +83,8 @@ _ZIG = """
 
 _BODILESS = {"function": "declaration", "struct": "", "union": "", "enum": "", "class": ""}
 
-_TESTS = {"test": "[A-Z][A-Z0-9_]{2,}"}
-"""TEST(Suite, Name) {: a macro that is called where a function stands."""
+_CALLED = "[A-Z][A-Z0-9_]{2,}"
+"""TEST(Suite, Name) {"""
 
 _MACRO = rb"\b_*[A-Z][A-Z0-9_]*_[A-Z0-9_]*\b"
 _CALL = rb"(?:[ \t]*\((?:[^()\n]|\((?:[^()\n]|\([^()\n]*\))*\))*\))"
@@ -139,7 +137,8 @@ RULES = {
         _C,
         preprocessor=True,
         annotations=_C_ATTRIBUTES,
-        callees=_TESTS,
+        called=_CALLED,
+        callees={"test": _CALLED},
         renamed={"test": "function"},
         bodiless=_BODILESS,
         overwritten=_IN_THE_WAY,
@@ -152,7 +151,8 @@ RULES = {
         split="::",
         preprocessor=True,
         annotations=_C_ATTRIBUTES,
-        callees=_TESTS,
+        called=_CALLED,
+        callees={"test": _CALLED},
         renamed={"test": "function"},
         bodiless=_BODILESS,
         overwritten=_IN_THE_WAY,

@@ -59,6 +59,10 @@ class Speller:
         node = _named(definition, captures)
         if node is None:
             return "", (), 0
+        if self._rules.called and definition.type == "function_definition":
+            called = self._called(definition)
+            if called:
+                return called[:_NAME], (), definition.start_point.row
         name = " ".join(text_of(self._text, node).split())
         scope: tuple[str, ...] = ()
         if "scope" in captures:
@@ -80,12 +84,28 @@ class Speller:
             node = last
         return name[:_NAME] or "?", scope, node.start_point.row
 
+    def _called(self, definition: Node) -> str:
+        """Return the macro call that stands for a C function's head (`TEST(Suite, Name) {`), "" where there is none."""
+        declarator = definition.child_by_field_name("declarator")
+        head = definition.child_by_field_name("type")
+        if declarator is None or (head is None) != (declarator.type == "function_declarator"):
+            return ""
+        if head is None:
+            head = declarator.child_by_field_name("declarator")
+        elif declarator.type != "parenthesized_declarator":
+            return ""
+        if head is None or not re.fullmatch(self._rules.called, text_of(self._text, head)):
+            return ""
+        return " ".join(self._text[head.start_byte : declarator.end_byte].decode("utf-8", "replace").split())
+
     def signature(self, start: int, node: Node, captures: dict[str, list[Node]], kind: str, name: str) -> str:
         """Return the text from the byte `start` to the body, white space folded, at most 160 characters."""
         body = captures["body"][0] if "body" in captures else None
         if body is None:
             owner = captures["value"][0] if "value" in captures else node
             body = owner.child_by_field_name("body")
+            if body is None and self._rules.refined:
+                body = _refined_body(node, self._rules)
         if body is None and kind in ("variable", "qualifier"):
             body = node.child_by_field_name("value") or node.child_by_field_name("right")
         end = body.start_byte if body is not None and body.start_byte > start else node.end_byte
@@ -106,6 +126,15 @@ class Speller:
             folded = f"{folded} {name}"
         folded = folded or name
         return folded if len(folded) <= _SIGNATURE else folded[: _SIGNATURE - 1] + "…"
+
+
+def _refined_body(node: Node, rules: Rules) -> Node | None:
+    """Return where the signature of a definition ends that its field makes one (an arrow function, a computed value)."""
+    for _, field, types, _, _ in rules.refined:
+        value = node.child_by_field_name(field) if field else None
+        if value is not None and re.fullmatch(types or ".*", value.type):
+            return value.child_by_field_name("body") or value.child_by_field_name("block") or value
+    return None
 
 
 def _plain(name: str, node_type: str) -> str:

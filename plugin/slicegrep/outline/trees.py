@@ -178,10 +178,28 @@ class _Captured:
                 self.text[node.end_byte - 1 : node.end_byte] == b"}"
             )  # a body of another shape: `try { } catch`
             kind = kind if whole else rules.bodiless[kind]
+        elif rules.refined and (refined := self._refined(kind, node)) is not None:
+            kind = refined
         elif rules.kind_field:
             named = node.child_by_field_name(rules.kind_field)
             kind = kind if named is None else text_of(self.text, named)
         return kind
+
+    def _refined(self, kind: str, node: Node) -> str | None:
+        for before, field, types, beginning, after in self.rules.refined:
+            if kind != before:
+                continue
+            value = node.child_by_field_name(field) if field else None
+            if not field:
+                return after
+            if (
+                value is not None
+                and re.fullmatch(types or ".*", value.type)
+                and re.match(beginning, text_of(self.text, value))
+            ):
+                self.given.add(value.id)
+                return after
+        return None
 
     def found(self, speller: Speller, kind: str, node: Node, captures: dict[str, list[Node]]) -> Found | None:
         name, scope, name_row = speller.name(node, captures)
