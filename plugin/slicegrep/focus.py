@@ -16,7 +16,8 @@ _QUOTED = re.compile(r"`([^`\n]{1,120})`|\"([^\"\n]{1,80})\"|'([^'\n]{2,80})'")
 _CALLED = re.compile(r"([^\W\d][\w.]*)\(")
 _DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
 _LONGEST = 20_000
-"""Characters of one text that are looked at: a pasted log must not drown the request before it."""
+"""Characters of one text that are looked at, half from its head and half from its end: people ask above a pasted log, or
+below it."""
 
 _LITERAL = re.compile(r"\d+(?:\.\d+)+|\b\d{3,}\b|0x[0-9a-fA-F]+|--?[a-z][\w-]{2,}|[^\W\d]\w*!|@[^\W\d]\w+")
 
@@ -31,8 +32,16 @@ JOINED_WEIGHT = 0.6
 """`time zone` said of `timezone` written."""
 SYNONYM_WEIGHT = 0.4
 EARLY_WORDS = 40
+LONG_WORDS = 200
 LATE_WEIGHT = 0.5
-"""Words past the first EARLY_WORDS of a text count half: requests and commit messages begin with their point."""
+"""Words past the first EARLY_WORDS of a text count half: requests and commit messages begin with their point. A text of
+more than LONG_WORDS holds something pasted, and may end with its point: its last EARLY_WORDS count whole too."""
+REPEATED = 0.15
+MOST_REPEATED = 1.45
+"""Each further mention adds REPEATED of its weight, up to MOST_REPEATED of it in all: 700 lines of a log do not
+outweigh a name that was said once."""
+MOST_LITERALS = 12
+"""Of one text: a log is full of numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +88,13 @@ def focus_of(
         key = stem(part)
         if key in terms:
             terms[key] *= 0.5
-    latest = next((piece.text for piece in said if not piece.code), "")[:_LONGEST]
+    latest = next((piece.text for piece in said if not piece.code), "")
+    latest = _ends(latest)
     return Focus(names, terms, literals, tuple(lines), _DOCUMENTATION.search(latest) is not None)
 
 
 def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
-    text = _TRAILER.sub("", _URL.sub(" ", piece.text[:_LONGEST]))
+    text = _TRAILER.sub("", _URL.sub(" ", _ends(piece.text)))
     marked = {
         word
         for match in _QUOTED.finditer(text)
@@ -94,22 +104,15 @@ def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals
     }
     marked.update(word for match in _CALLED.finditer(text) for word in IDENTIFIER.findall(match[1]))
     marked.update(word for match in _DOTTED.finditer(text) for word in IDENTIFIER.findall(match[0]))
-    for match in _QUOTED.finditer(text):
-        phrase = next(group for group in match.groups() if group).strip()
-        if len(phrase) > 3 and not phrase.isidentifier():
-            _raise(literals, phrase, piece.weight)
-    for match in _LITERAL.finditer(text):
-        _raise(literals, match[0], piece.weight)
-    seen = 0
+    for literal in _literals(text):
+        _raise(literals, literal, piece.weight)
     before = ""
-    for match in IDENTIFIER.finditer(text):
-        word = match[0]
+    words = [w for w in IDENTIFIER.findall(text) if len(w) > 1 and (w.lower() not in STOP_WORDS or w in marked)]
+    for place, word in enumerate(words):
         lower = word.lower()
         code = piece.code or word in marked or is_code_name(word)
-        if len(word) < 2 or (lower in STOP_WORDS and word not in marked):
-            continue
-        seen += 1
-        weight = piece.weight * (1.0 if seen <= EARLY_WORDS else LATE_WEIGHT)
+        early = place < EARLY_WORDS or (len(words) > LONG_WORDS and place >= len(words) - EARLY_WORDS)
+        weight = piece.weight * (1.0 if early else LATE_WEIGHT)
         parts = sub_words(word)
         joined = lower.replace("_", "")
         _raise(names, joined, weight * (CODE_NAME_WEIGHT if code else PROSE_WEIGHT))
@@ -125,7 +128,20 @@ def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals
                         terms[other] = share * SYNONYM_WEIGHT
 
 
+def _ends(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
+
+
+def _literals(text: str) -> list[str]:
+    """Return the quoted phrases, then the numbers and options of a text, each once; of many the first and the last."""
+    quoted = (next(group for group in match.groups() if group).strip() for match in _QUOTED.finditer(text))
+    found = dict.fromkeys(phrase for phrase in quoted if len(phrase) > 3 and not phrase.isidentifier())
+    found.update(dict.fromkeys(match[0] for match in _LITERAL.finditer(text)))
+    every = list(found)
+    return every if len(every) <= MOST_LITERALS else every[: MOST_LITERALS // 2] + every[-MOST_LITERALS // 2 :]
+
+
 def _raise(weights: dict[str, float], key: str, weight: float) -> None:
-    """Repetition adds, ever less: the first mention counts whole, the n-th 1/n^2 of that."""
     old = weights.get(key, 0.0)
-    weights[key] = max(old, weight) + 0.15 * min(old, weight)
+    raised = max(old, weight) + REPEATED * min(old, weight)
+    weights[key] = max(old, min(raised, MOST_REPEATED * weight))
