@@ -24,6 +24,7 @@ __all__ = [
     "line",
     "payload_of",
     "read_call",
+    "spaced",
 ]
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -200,7 +201,7 @@ class Stand:
     def forget_calls(self) -> None:
         """Start counting calls anew."""
         for name in self.calls_folder.iterdir():
-            name.unlink()
+            name.unlink(missing_ok=True)  # one of the background may be renaming its own
 
     def file(self, name: str, size: int) -> str:
         """Write a file of that many bytes into the work folder; returns its path."""
@@ -255,6 +256,11 @@ def payload_of(
 def line(payload: dict[str, Any]) -> bytes:
     """Return a payload as the client writes it."""
     return json.dumps(payload, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+
+
+def spaced(payload: dict[str, Any], indent: int | None = None) -> bytes:
+    """Return a payload with spaces after the colons, as other serializers write it."""
+    return json.dumps(payload, indent=indent, ensure_ascii=False).encode()
 
 
 def read_call(given: dict[str, Any], **more: Any) -> bytes:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,7 @@ from launcher_stand import (
     line,
     payload_of,
     read_call,
+    spaced,
 )
 from slicegrep.languages import SUFFIXES
 
@@ -70,6 +73,8 @@ def test_python_gets_the_payload_to_the_byte(stand: Stand) -> None:
         {"pages": "1-3"},
         {"allow_large": True},
         {"offset": "3"},
+        {"limit": "3"},
+        {"allow_large": "true"},
         {"pages": ["1"]},
     ],
 )
@@ -81,8 +86,8 @@ def test_a_read_that_asks_for_a_part_or_for_all_passes(stand: Stand, extra: dict
     texts = (
         line(payload),
         line(turned),
-        json.dumps(payload).encode(),
-        json.dumps(payload, indent=2).encode(),
+        spaced(payload),
+        spaced(payload, indent=2),
     )
     assert [handed(stand, text) for text in texts] == [False] * 4
 
@@ -98,8 +103,8 @@ def test_a_read_that_asks_for_no_part_is_handed_over(stand: Stand, extra: dict[s
     texts = (
         line(payload),
         line(turned),
-        json.dumps(payload).encode(),
-        json.dumps(payload, indent=2).encode(),
+        spaced(payload),
+        spaced(payload, indent=2),
     )
     assert [handed(stand, text) for text in texts] == [True] * 4
 
@@ -195,7 +200,7 @@ def test_passed_reads_are_kept_once_the_session_has_interceptions(stand: Stand) 
     stand.run("pre-read", small)
     stand.run("pre-read", large)
     stand.run("pre-read", read_call({"file_path": stand.file("l.py", LARGE)}))
-    stand.run("pre-read", json.dumps(json.loads(small), indent=1).encode())
+    stand.run("pre-read", spaced(json.loads(small), indent=1))
     assert kept.read_bytes() == small + large
     assert kept.stat().st_mode & 0o777 == 0o600
 
@@ -235,6 +240,24 @@ def test_a_read_with_a_plan_reaches_python_whole(stand: Stand, size: int) -> Non
     stand.behave("print('{}')")
     assert stand.run("post-read", payload) == "{}\n"
     assert stand.calls()[0].stdin == payload.rstrip(b"\n")
+
+
+def test_a_payload_that_arrives_in_pieces_is_taken_whole(stand: Stand) -> None:
+    """A pipe hands over what is there: the first piece may end before anything is known."""
+    folder = stand.home / "state" / SESSION / "plans"
+    folder.mkdir(parents=True)
+    (folder / "toolu_1_0.json").write_text("{}")
+    payload = line(payload_of("PostToolUse", "Read", {"file_path": "/a"}, {"file": {"content": "x" * 9000}}))
+    words = [*stand.shell, str(stand.root / "hooks" / "slicegrep-hook"), "post-read"]
+    with subprocess.Popen(words, env=stand.variables(), stdin=subprocess.PIPE) as hook:
+        assert hook.stdin
+        for piece in (payload[:20], payload[20:500], payload[500:]):
+            hook.stdin.write(piece)
+            hook.stdin.flush()
+            time.sleep(0.3)
+        hook.stdin.close()
+        assert hook.wait(20) == 0
+    assert [call.stdin for call in stand.calls()] == [payload.rstrip(b"\n")]
 
 
 def test_the_suffixes_are_those_of_the_language_table() -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from pathlib import Path
 
 import pytest
-from launcher_stand import HOOK_SHELLS, Stand, bash_result, line, payload_of
+from launcher_stand import HOOK_SHELLS, Stand, bash_result, line, payload_of, spaced
 
 
 @pytest.fixture(params=HOOK_SHELLS)
@@ -119,7 +118,7 @@ def test_the_other_tools_and_shapes_are_handed_over(stand: Stand) -> None:
         payload_of("PostToolUse", "PowerShell", {"command": "rg foo"}, {"stdout": "a:1:foo"}),
     ):
         assert route(stand, line(payload)) == "front"
-        assert route(stand, json.dumps(payload).encode()) == "front"
+        assert route(stand, spaced(payload)) == "front"
     assert route(stand, bash_result("grep foo a.py", "a.py:1:foo {}\n" * 20_000)) == "front"
     assert (
         route(stand, bash_result(f"cat >x <<'EOF'\n{'text ' * 20_000}\nEOF\ngrep foo a.py", "a.py:1:foo"))
