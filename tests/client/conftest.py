@@ -19,9 +19,7 @@ from driver import (
     client,
     locked,
     network_environment,
-    tool_folder,
 )
-from scripted_api import ScriptedAPI
 from worlds import adopt, new_world
 
 SETUP_SECONDS = 900
@@ -92,20 +90,25 @@ def prepared(marketplace: Path) -> Path:
 @pytest.fixture(scope="session")
 def installed(claude: Client, marketplace: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a HOME in which the client's own commands added the marketplace and installed the plugin."""
-    folder = tmp_path_factory.mktemp(f"installed-{claude.version}")
-    home, project = folder / "home", folder / "project"
-    home.mkdir()
-    project.mkdir()
-    path = str(tool_folder(folder / "bin"))
-    world = World(claude, home, project, ScriptedAPI(), path, {"SLICEGREP_HOOK_DISABLE": "1"})
-    world.install(marketplace)
-    return home
+    with new_world(claude, tmp_path_factory.mktemp(f"installed-{claude.version}")) as world:
+        world.variables["SLICEGREP_HOOK_DISABLE"] = "1"
+        world.install(marketplace)
+    return world.home
 
 
 @pytest.fixture(scope="session")
-def byte_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of byte code that the worlds of one run share, as the sessions of one user do."""
-    return tmp_path_factory.mktemp("pyc")
+def byte_code(
+    prepared: Path, installed: Path, marketplace: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """Return byte code for the plugin wherever it runs from, made by `slicegrep setup` as for any user."""
+    home = tmp_path_factory.mktemp("byte-code")
+    for name in ("env", "vocab"):
+        (home / name).symlink_to(prepared / name)
+    copies = (installed / ".claude" / "plugins" / "cache").glob("*/*/*/bin/slicegrep")
+    for command in (marketplace / "bin" / "slicegrep", *copies):
+        own = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "SLICEGREP_HOME": str(home)}
+        subprocess.run([str(command), "setup", "--quiet"], env=own, timeout=SETUP_SECONDS, check=True)
+    return home / "pyc"
 
 
 @pytest.fixture

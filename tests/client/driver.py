@@ -271,7 +271,10 @@ class World:
         return self.home / "slicegrep"
 
     def environment(self, extra: Mapping[str, str] | None = None) -> dict[str, str]:
-        """Return the whole environment of a run: nothing of the caller's gets through."""
+        """Return the whole environment of a run: nothing of the caller's gets through, and no host but the API is asked."""
+        assert self.api.url, (
+            "the scripted API must be served: without it the client would look for the real one"
+        )
         base = {
             "PATH": self.path,
             "HOME": str(self.home),

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
+import tiktoken
 
 from checks import (
     CONTEXT_UNITS,
@@ -263,3 +265,25 @@ def test_nothing_is_written_beside_the_users_files(world: World) -> None:
     world.write("core.py", made_module(150))
     world.play("Look", [world.read("core.py")], [Tool("Bash", command="grep -n math core.py")])
     assert [p.name for p in world.project.rglob("*")] == ["core.py"]
+
+
+def test_the_budget_is_kept_by_an_exact_count(
+    shared_world: World, prepared: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For real files, all that an interception makes the model read is within the largest budget and 60% of the file."""
+    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(prepared / "vocab"))
+    encode = tiktoken.get_encoding("o200k_base").encode_ordinary
+    names = ("argparse.py", "configparser.py", "subprocess.py", "typing.py", "difflib.py", "shutil.py")
+    paths = [shared_world.write(name, real_source(name)) for name in names]
+    received = shared_world.play(
+        "How are errors of the arguments reported, and who calls that?",
+        *([shared_world.read(n)] for n in names),
+    )
+    for turn, path in enumerate(paths):
+        assert_narrowed(received.result(turn=turn), path)
+        parts = [received.result(turn=turn).text.rstrip(), notice(received, path), delivery(received, path)]
+        spent = sum(len(encode(part)) for part in parts)
+        whole = len(encode("\n".join(f"{n}\t{line}" for n, line in enumerate(file_lines(path), 1))))
+        assert spent <= 1.05 * min(4000, 0.6 * whole) + 2 * len(
+            encode("PreToolUse:Read hook additional context: ")
+        )
