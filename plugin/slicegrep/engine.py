@@ -11,8 +11,8 @@ from slicegrep import render
 from slicegrep.explain import Explainer
 from slicegrep.filemap import file_map
 from slicegrep.outline import outline
-from slicegrep.pack import Range, Sums, grow, pack
-from slicegrep.rank import Ranking, is_import, rank, rank_unmatched
+from slicegrep.pack import Packer, Range, Sums, grow
+from slicegrep.rank import Ranking, rank, rank_unmatched
 from slicegrep.tokens import weigh
 from slicegrep.types import Omitted, Outline, Plan, Slice, Source
 
@@ -70,6 +70,7 @@ class _Work:
     """UTF-16 code units of the numbered lines, each with its LF."""
     relevance: tuple[float, ...]
     """For each symbol, the best chance of a line in its own blocks."""
+    packer: Packer
     explainer: Explainer
     exact: bool
     """Whether `costs` were weighed line by line."""
@@ -145,6 +146,8 @@ def _work(
     source: Source, shape: Outline, focus: Focus, ranking: Ranking, costs: Sums, plain_read: tuple[int, bool]
 ) -> _Work:
     total = sum(ranking.gains) or 1.0
+    gains = Sums([gain / total for gain in ranking.gains])
+    blank = [not line.strip() for line in source.lines]
     relevance = [0.0] * len(shape.symbols)
     for block in ranking.evidence.blocks:
         if block.symbol >= 0:
@@ -155,13 +158,12 @@ def _work(
         source=source,
         shape=shape,
         ranking=ranking,
-        gains=Sums([gain / total for gain in ranking.gains]),
+        gains=gains,
         costs=costs,
         units=Sums(units),
         relevance=tuple(relevance),
-        explainer=Explainer(
-            shape, ranking, [is_import(line) for line in source.lines], [line for line, _ in focus.lines]
-        ),
+        explainer=Explainer(shape, ranking, gains, [line for line, _ in focus.lines]),
+        packer=Packer(gains, costs, ranking.evidence.blocks, blank, SLICE_OVERHEAD),
         exact=_characters(source) <= APPROXIMATE_FROM,
         blank=Plan(
             path=source.path,
@@ -215,7 +217,7 @@ def _plan(work: _Work, budget: int, raised: int) -> Plan | None:
 
 
 def _packed(work: _Work, blank: Plan, room: float) -> Plan | None:
-    ranges = pack(work.gains, work.costs, work.ranking.evidence.blocks, room, SLICE_OVERHEAD)
+    ranges = work.packer.ranges(room)
     if not ranges:
         return None
     best = max(ranges, key=lambda one: one.gain)
@@ -248,19 +250,17 @@ def _within_text(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> li
 
 def _measured(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> Plan:
     shown = [best, *rest]
-    left_out = [
-        Omitted(start, end, 100 * work.gains.of(start, end), ceil(work.costs.of(start, end)), name)
-        for start, end, name in work.explainer.left_out([(one.start, one.end) for one in shown])
-    ]
-    left_out.sort(key=lambda one: -one.score)
-    listed = LISTED + blank.raised
+    left_out, more = work.explainer.left_out([(one.start, one.end) for one in shown], LISTED + blank.raised)
     plan = replace(
         blank,
         start=best.start,
         end=best.end,
         slices=tuple(_slice(work, one) for one in rest),
-        omitted=tuple(left_out[:listed]),
-        omitted_more=max(len(left_out) - listed, 0),
+        omitted=tuple(
+            Omitted(start, end, 100 * work.gains.of(start, end), ceil(work.costs.of(start, end)), name)
+            for start, end, name in left_out
+        ),
+        omitted_more=more,
         coverage=min(sum(one.gain for one in shown), 1.0) if work.ranking.matched else 0.0,
     )
     after = weigh(render.notice(plan)) + weigh(render.frame(plan)) + sum(_exactly(work, one) for one in shown)

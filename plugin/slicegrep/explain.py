@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from slicegrep.outline import enclosing
@@ -9,6 +10,7 @@ from slicegrep.outline import enclosing
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from slicegrep.pack import Sums
     from slicegrep.rank import Ranking
     from slicegrep.types import Outline
 
@@ -37,25 +39,37 @@ Region = tuple[int, int, str]
 class Explainer:
     """The reasons and the regions of one ranked file; made once, asked for each plan."""
 
-    def __init__(
-        self, outline: Outline, ranking: Ranking, imports: Sequence[bool], referred: Sequence[int]
-    ) -> None:
+    def __init__(self, outline: Outline, ranking: Ranking, gains: Sums, referred: Sequence[int]) -> None:
+        evidence = ranking.evidence
         self._outline = outline
-        self._evidence = ranking.evidence
-        self._imports = imports
+        self._evidence = evidence
+        self._gains = gains
         self._referred = referred
-        named = ranking.evidence.named
-        least = max(NAMED_NEARLY * max(named, default=0.0), 1e-9)
-        self._named_lines = [s.name_line for s, value in zip(outline.symbols, named) if value >= least]
+        self._block_starts = [block.start for block in evidence.blocks]
+        least = max(NAMED_NEARLY * max(evidence.named, default=0.0), 1e-9)
+        self._named_lines = [
+            symbol.name_line for symbol, value in zip(outline.symbols, evidence.named) if value >= least
+        ]
         frequency: dict[str, int] = {}
-        for counts in ranking.evidence.counts:
+        for counts in evidence.counts:
             for key in counts:
                 frequency[key] = frequency.get(key, 0) + 1
         self._rare = {key for key, blocks in frequency.items() if blocks <= RARE_BLOCKS}
         self._regions = self._matching()
+        self._region_starts = [start for start, _, _ in self._regions]
+        self._by_loss = sorted(
+            range(len(self._regions)), key=lambda i: -gains.of(self._regions[i][0], self._regions[i][1])
+        )
+        self._known: dict[tuple[int, int], tuple[str, ...]] = {}
 
     def reasons(self, start: int, end: int) -> tuple[str, ...]:
         """Return why lines `start` to `end` are shown: keys of REASONS."""
+        known = self._known.get((start, end))
+        if known is None:
+            known = self._known[start, end] = tuple(self._reasons(start, end)[:MOST_REASONS])
+        return known
+
+    def _reasons(self, start: int, end: int) -> list[str]:
         found: list[str] = []
         if any(start <= line <= end for line in self._referred):
             found.append("reference")
@@ -63,11 +77,12 @@ class Explainer:
             found.append("definition")
         keys: set[str] = set()
         most = 0
-        for block, counts in zip(self._evidence.blocks, self._evidence.counts):
-            low, high = max(block.start, start), min(block.end, end)
-            if not counts or low > high:
-                continue
-            here = {key for line in self._evidence.held[low - 1 : high] for key in line}
+        blocks = self._evidence.blocks
+        for i in range(bisect_right(self._block_starts, start) - 1, len(blocks)):
+            if blocks[i].start > end:
+                break
+            held = self._evidence.held[max(blocks[i].start, start) - 1 : min(blocks[i].end, end)]
+            here = {key for line in held for key in line}
             most = max(most, len({key.lstrip('="') for key in here}))
             keys |= here
         if most > 1:
@@ -77,38 +92,47 @@ class Explainer:
         if keys and not found:
             found.append("match")
         if not found:
-            found.append("imports" if 2 * sum(self._imports[start - 1 : end]) > end - start else "nearby")
-        return tuple(found[:MOST_REASONS])
-
-    def left_out(self, shown: Sequence[tuple[int, int]]) -> list[Region]:
-        """Return the runs of lines outside `shown` (ranges in any order) that hold something of the focus, in file order.
-
-        Each lies in one innermost definition.
-        """
-        ranges = sorted(shown)
-        found: list[Region] = []
-        first = 0
-        for start, end, name in self._regions:
-            while first < len(ranges) and ranges[first][1] < start:
-                first += 1
-            at = start
-            for low, high in ranges[first:]:
-                if low > end:
-                    break
-                if low > at and self._holds(at, low - 1):
-                    found.append((at, low - 1, name))
-                at = max(at, high + 1)
-            if at <= end and (at == start or self._holds(at, end)):
-                found.append((at, end, name))
+            imports = sum(self._evidence.imports[start - 1 : end])
+            found.append("imports" if 2 * imports > end - start else "nearby")
         return found
+
+    def left_out(self, shown: Sequence[tuple[int, int]], most: int) -> tuple[list[Region], int]:
+        """Return the `most` worst losses outside `shown` (ranges in any order), and how many more there are.
+
+        Each is a run of lines that holds something of the focus and lies in one innermost definition.
+        """
+        cut: set[int] = set()
+        for low, high in shown:
+            i = max(bisect_right(self._region_starts, low) - 1, 0)
+            while i < len(self._regions) and self._regions[i][0] <= high:
+                if self._regions[i][1] >= low:
+                    cut.add(i)
+                i += 1
+        pieces = [piece for i in cut for piece in self._pieces(self._regions[i], sorted(shown))]
+        taken = 0
+        for i in self._by_loss:
+            if taken == most:
+                break
+            if i not in cut:
+                pieces.append(self._regions[i])
+                taken += 1
+        pieces.sort(key=lambda piece: (-self._gains.of(piece[0], piece[1]), piece))
+        uncounted = len(self._regions) - len(cut) - taken
+        return pieces[:most], max(len(pieces) - most, 0) + uncounted
 
     def name_of(self, line: int) -> str:
         """Return the qualified name of the definition around a line, "" at the top level."""
         around = enclosing(self._outline, line)
         return around.qualified if around else ""
 
-    def _holds(self, start: int, end: int) -> bool:
-        return any(self._evidence.held[start - 1 : end])
+    def _pieces(self, region: Region, shown: Sequence[tuple[int, int]]) -> list[Region]:
+        start, end, name = region
+        found: list[Region] = []
+        for low, high in [*shown, (end + 1, end + 1)]:
+            if start <= min(low - 1, end) and any(self._evidence.held[start - 1 : min(low - 1, end)]):
+                found.append((start, min(low - 1, end), name))
+            start = max(start, high + 1)
+        return found
 
     def _matching(self) -> list[Region]:
         regions: list[Region] = []

@@ -107,7 +107,9 @@ def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals
     for literal in _literals(text):
         _raise(literals, literal, piece.weight)
     before = ""
-    words = [w for w in IDENTIFIER.findall(text) if len(w) > 1 and (w.lower() not in STOP_WORDS or w in marked)]
+    words = [
+        w for w in IDENTIFIER.findall(text) if len(w) > 1 and (w.lower() not in STOP_WORDS or w in marked)
+    ]
     for place, word in enumerate(words):
         lower = word.lower()
         code = piece.code or word in marked or is_code_name(word)
@@ -138,7 +140,9 @@ def _literals(text: str) -> list[str]:
     found = dict.fromkeys(phrase for phrase in quoted if len(phrase) > 3 and not phrase.isidentifier())
     found.update(dict.fromkeys(match[0] for match in _LITERAL.finditer(text)))
     every = list(found)
-    return every if len(every) <= MOST_LITERALS else every[: MOST_LITERALS // 2] + every[-MOST_LITERALS // 2 :]
+    return (
+        every if len(every) <= MOST_LITERALS else every[: MOST_LITERALS // 2] + every[-MOST_LITERALS // 2 :]
+    )
 
 
 def _raise(weights: dict[str, float], key: str, weight: float) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from slicegrep.focus import Focus
     from slicegrep.types import Outline, Source
 
-__all__ = ["WEIGHTS", "Block", "Evidence", "Ranking", "features", "is_import", "rank", "rank_unmatched"]
+__all__ = ["WEIGHTS", "Block", "Evidence", "Ranking", "features", "rank", "rank_unmatched"]
 
 BLOCK_LINES = 30
 """A block, BM25's document, is a definition's own lines, cut at blank lines where it is longer than this."""
@@ -84,6 +84,8 @@ class Evidence:
     """The sum of `held` for each block."""
     named: tuple[float, ...]
     """For each symbol of the outline, how far the focus names it (0: not at all)."""
+    imports: tuple[bool, ...]
+    """For each line, whether it imports, includes or names a package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,17 +131,12 @@ def rank_unmatched(source: Source, outline: Outline, ranking: Ranking) -> Rankin
     return Ranking(tuple(gains), ranking.evidence)
 
 
-def is_import(line: str) -> bool:
-    """Whether a line imports, includes or names a package."""
-    return _IMPORT.match(line) is not None
-
-
 def features(source: Source, outline: Outline, focus: Focus) -> tuple[dict[str, list[float]], Evidence]:
     """Return the values of each feature of WEIGHTS for each line, and the evidence that they were made from."""
     evidence = _evidence(source, outline, focus)
     columns = _of_terms(source, outline, evidence)
     columns.update(_of_place(len(source.lines), evidence.blocks))
-    columns.update(_of_text(source.lines))
+    columns.update(_of_text(source.lines, evidence.imports))
     asked = 1.0 if focus.documentation else 0.0
     columns["comment asked"] = [asked * value for value in columns["comment"]]
     columns["reference"] = _referred(focus.lines, len(source.lines))
@@ -193,10 +190,10 @@ _COMMENT = re.compile(
 )
 
 
-def _of_text(lines: Sequence[str]) -> dict[str, list[float]]:
+def _of_text(lines: Sequence[str], imports: Sequence[bool]) -> dict[str, list[float]]:
     stripped = [len(line.strip()) for line in lines]
     return {
-        "import": [1.0 if is_import(line) else 0.0 for line in lines],
+        "import": [float(value) for value in imports],
         "comment": [1.0 if _COMMENT.match(line) else 0.0 for line in lines],
         "length": [math.log1p(length) / 5 for length in stripped],
         "blank": [0.0 if length else 1.0 for length in stripped],
@@ -210,7 +207,8 @@ def _evidence(source: Source, outline: Outline, focus: Focus) -> Evidence:
     counts = tuple([_merged(held, block.start, block.end) for block in blocks])
     rarity = _rarity(counts)
     weight = {key: terms.weight(key) * value for key, value in rarity.items()}
-    return Evidence(held, weight, blocks, counts, tuple(_named(outline, terms, rarity)))
+    imports = tuple([_IMPORT.match(line) is not None for line in source.lines])
+    return Evidence(held, weight, blocks, counts, tuple(_named(outline, terms, rarity)), imports)
 
 
 def _blocks(source: Source, outline: Outline) -> tuple[Block, ...]:
@@ -251,13 +249,14 @@ class _Terms:
         self._terms = focus.terms
         self._literals = focus.literals
         self._long = [term for term in focus.terms if len(term) >= PREFIX_LENGTH]
-        self._known: dict[str, tuple[tuple[str, float], ...]] = {}
+        self.known: dict[str, tuple[tuple[str, float], ...]] = {}
+        """Answers of `of` so far."""
 
     def of(self, identifier: str) -> tuple[tuple[str, float], ...]:
         """Return (key, share) pairs; a key is `=name` for a whole identifier, else a stem."""
-        known = self._known.get(identifier)
+        known = self.known.get(identifier)
         if known is None:
-            known = self._known[identifier] = tuple(self._find(identifier))
+            known = self.known[identifier] = tuple(self._find(identifier))
         return known
 
     def _find(self, identifier: str) -> list[tuple[str, float]]:
@@ -290,8 +289,9 @@ _NOTHING: dict[str, float] = {}
 
 def _held(line: str, terms: _Terms, literals: dict[str, float]) -> dict[str, float]:
     found: dict[str, float] = {}
+    known = terms.known
     for identifier in IDENTIFIER.findall(line, 0, LONGEST_LINE):
-        for key, share in terms.of(identifier):
+        for key, share in known[identifier] if identifier in known else terms.of(identifier):
             found[key] = found.get(key, 0.0) + share
     for literal in literals:
         if literal in line:
