@@ -272,6 +272,17 @@ def test_a_megabyte_of_typescript_has_its_symbols() -> None:
     assert found.symbols[-1].end == 13_000 * 6 - 1
 
 
+def test_five_megabytes_are_read_whole() -> None:
+    """The largest file that the hooks look at has every definition, given the time."""
+    block = "def f(a):\n" + "    value = call(a, 'text', [1, 2, 3])\n" * 60 + "\n\n"
+    text = block * (5_000_000 // len(block))
+    found = outline_of(text, "a.py")
+    count = text.count("def f")
+    assert len(found.symbols) == count
+    assert (found.symbols[-1].start, found.symbols[-1].end) == ((count - 1) * 63 + 1, count * 63 - 2)
+    assert not found.broken
+
+
 def test_a_parse_that_takes_too_long_is_answered_by_patterns() -> None:
     """Past the deadline the definitions are those of line patterns, and the outline says so."""
     text = "def f(a):\n    return a\n\n\nclass A:\n    def m(self):\n        return 1\n"
@@ -345,3 +356,31 @@ def test_a_signature_has_no_body_no_decorator_and_one_line() -> None:
     ]
     assert len(wide.signature) == 160
     assert wide.signature.endswith("…")
+
+
+def test_what_a_module_exports_is_called_by_its_own_name() -> None:
+    """`module.exports = {` lends no name to what is inside."""
+    text = "module.exports = {\n  load() {\n    needle();\n  },\n};\n"
+    assert around(text, "a.js", "needle") == "load"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("a.js", "const slice = createSlice({\n  reducers: {\n    add(state) {\n      needle();\n    },\n  },\n});\n", "slice.reducers.add"),
+        ("a.js", "class A {\n  constructor() {\n    this.f = () => {\n      needle();\n    };\n  }\n}\n", "A.constructor.f"),
+        ("a.js", "export const api = {\n  get: async () => {\n    needle();\n  },\n};\n", "api.get"),
+        ("a.ts", "const load = async <T>(\n  url: string,\n): Promise<T> => {\n  needle();\n};\n", "load"),
+        ("a.tsx", "export default function App() {\n  useEffect(() => {\n    needle();\n  }, []);\n}\n", "App"),
+        ("a.py", "def f():\n    class Local:\n        def m(self):\n            needle()\n", "f.Local.m"),
+        ("a.go", "package m\n\nfunc (Server) Run() {\n\tdefer func() {\n\t\tneedle()\n\t}()\n}\n", "Server.Run"),
+        ("a.rs", "impl<'a, T: X> Iterator for Iter<'a, T> {\n    fn next(&mut self) {\n        needle();\n    }\n}\n", "Iter::next"),
+        ("A.java", "class A {\n  static class B {\n    void m() {\n      run(() -> {\n        needle();\n      });\n    }\n  }\n}\n", "A.B.m"),
+        ("a.rb", "class A\n  def m\n    each do |x|\n      needle\n    end\n  end\nend\n", "A#m"),
+        ("a.php", "<?php\nclass A {\n  function m() {\n    needle();\n  }\n}\n", "A::m"),
+        ("a.sh", "f() {\n  cat <<EOF\n}\nEOF\n  needle\n}\n", "f"),
+    ],
+)  # fmt: skip
+def test_the_nearest_named_definition_is_called_in_full(path: str, text: str, name: str) -> None:
+    """Objects, classes, receivers and impls qualify what is inside them."""
+    assert around(text, path, "needle") == name

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 __all__ = ["PARSE_SECONDS", "enclosing", "enclosing_kinds", "outline"]
 
-PARSE_SECONDS = 1.5
-"""A 5 MB file of dense Python takes about one second; past this the answer is by patterns. The hook has five."""
+PARSE_SECONDS = 2.0
+"""Most 5 MB files take one to two seconds; past this the answer is by patterns. The hook has five."""
+_LEAST_SHARE = 0.2
+_WHOLE_SHARE_BYTES = 4_000_000
+"""A file of this size may use all of the time, a small one a fifth: 4 kB that parse for seconds never end well."""
 
 enclosing_kinds: frozenset[str] = FUNCTION_KINDS | CLASS_KINDS
 """The kinds that a line is said to be in. Namespaces, variables and declarations without a body are not among them."""
@@ -30,7 +33,7 @@ _SQL = Rules("", member_kind="function")
 def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
     """Find the definitions of a source; an empty outline for what is not source code. Never raises for any text.
 
-    `seconds` bounds the parser; past it, and where the grammar's wheel is not installed, the definitions are those
+    `seconds` bounds the parser (a small file gets a share of it); past it, and where the grammar's wheel is not installed, the definitions are those
     of line patterns, which may take as long again (a file that is still not done has the first part's). A `.h` file
     is C or C++ by its text.
     """
@@ -39,6 +42,7 @@ def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
         return Outline(language)
     if language == "c" and source.path.endswith(".h"):
         language = language_of(source.path, source.text)
+    seconds *= min(1.0, _LEAST_SHARE + source.size / _WHOLE_SHARE_BYTES)
     if language == "sql":
         from slicegrep.outline.statements import by_statements  # noqa: PLC0415 - compiling its patterns takes 5 ms
 

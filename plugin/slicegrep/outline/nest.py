@@ -38,7 +38,7 @@ def nested(found: list[Found], rules: Rules) -> tuple[Symbol, ...]:
             around.pop()
         outer = around[-1] if around else _NOTHING
         kind = _kind(one, outer, rules)
-        qualified = outer.qualified if kind == "singleton" else _qualified(one, kind, outer, rules)
+        qualified = _qualified(one, kind, outer, rules)
         index = outer.symbol
         if kind not in (HIDDEN, "singleton"):
             index = len(symbols)
@@ -57,8 +57,14 @@ def nested(found: list[Found], rules: Rules) -> tuple[Symbol, ...]:
             )
         if kind != "typedef":  # the struct that a typedef names is not inside it
             inside = outer.in_function or kind in FUNCTION_KINDS
-            around.append(_Around(one.end_byte, kind, qualified, index, inside))
+            lent = outer.qualified if kind == "singleton" or _says_nothing(one.name, rules) else qualified
+            around.append(_Around(one.end_byte, kind, lent, index, inside))
     return tuple(symbols)
+
+
+def _says_nothing(name: str, rules: Rules) -> bool:
+    """Whether a name lends nothing to what is inside (`module.exports = {`)."""
+    return bool(rules.dropped) and name.rpartition(rules.separator)[2] in rules.dropped
 
 
 class _Around(NamedTuple):
