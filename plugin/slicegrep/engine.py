@@ -117,7 +117,9 @@ def read_instead(
             return None
         ranking = rank_unmatched(source, shape, ranking)
     plain_read = _plain_read(source, whole, cuts_long_reads=cuts_long_reads)
-    work = _work(source, shape, focus, ranking, sums, plain_read)
+    work = _work(
+        source, shape, ranking, sums, referred=[line for line, _ in focus.lines], plain_read=plain_read
+    )
     most = (
         min(settings.max_budget, int(whole * LARGEST_SHARE), LARGEST_RANGE)
         if ranking.matched
@@ -143,7 +145,13 @@ def _characters(source: Source) -> int:
 
 
 def _work(
-    source: Source, shape: Outline, focus: Focus, ranking: Ranking, costs: Sums, plain_read: tuple[int, bool]
+    source: Source,
+    shape: Outline,
+    ranking: Ranking,
+    costs: Sums,
+    *,
+    referred: list[int],
+    plain_read: tuple[int, bool],
 ) -> _Work:
     total = sum(ranking.gains) or 1.0
     gains = Sums([gain / total for gain in ranking.gains])
@@ -162,7 +170,7 @@ def _work(
         costs=costs,
         units=Sums(units),
         relevance=tuple(relevance),
-        explainer=Explainer(shape, ranking, gains, [line for line, _ in focus.lines]),
+        explainer=Explainer(shape, ranking, gains, referred),
         packer=Packer(gains, costs, ranking.evidence.blocks, blank, SLICE_OVERHEAD),
         exact=_characters(source) <= APPROXIMATE_FROM,
         blank=Plan(

@@ -48,7 +48,9 @@ class Explainer:
         self._block_starts = [block.start for block in evidence.blocks]
         least = max(NAMED_NEARLY * max(evidence.named, default=0.0), 1e-9)
         self._named_lines = [
-            symbol.name_line for symbol, value in zip(outline.symbols, evidence.named) if value >= least
+            symbol.name_line
+            for symbol, value in zip(outline.symbols, evidence.named, strict=True)
+            if value >= least
         ]
         frequency: dict[str, int] = {}
         for counts in evidence.counts:
@@ -137,7 +139,7 @@ class Explainer:
     def _matching(self) -> list[Region]:
         regions: list[Region] = []
         before = -2
-        for block, counts in zip(self._evidence.blocks, self._evidence.counts):
+        for block, counts in zip(self._evidence.blocks, self._evidence.counts, strict=True):
             if not counts:
                 continue
             name = self._outline.symbols[block.symbol].qualified if block.symbol >= 0 else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass, field
 
 from slicegrep.words import IDENTIFIER, STOP_WORDS, SYNONYMS, is_code_name, stem, sub_words

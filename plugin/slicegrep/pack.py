@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slicegrep.rank import Block
+    from slicegrep.evidence import Block
 
 __all__ = ["Packer", "Range", "Sums", "grow"]
 
@@ -61,7 +61,7 @@ class Packer:
         self._atoms = _atoms(blocks)
         self._gain = [gains.of(start, end) for start, end in self._atoms]
         self._cost = [costs.of(start, end) for start, end in self._atoms]
-        worth = [gain / (cost + overhead) for gain, cost in zip(self._gain, self._cost)]
+        worth = [gain / (cost + overhead) for gain, cost in zip(self._gain, self._cost, strict=True)]
         self._alone = sorted([(-value, i) for i, value in enumerate(worth) if value > 0])
 
     def ranges(self, budget: float) -> list[Range]:

@@ -15,8 +15,7 @@ _CODE_NAME = re.compile(
     r"[a-z0-9][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|^_+[A-Za-z]|[A-Za-z]\d|^[A-Z]{2,}$|[A-Z]{2,}[a-z]"
 )
 
-STOP_WORDS = frozenset(
-    """
+_STOP = """
 a about above after again all also always am an and any are as at be because been before being below between both but by
 can cannot could did do does doing done down during each either else etc even every few for from further get gets getting
 give go going got had has have having he hence her here him his how however i if in instead into is it its itself just
@@ -29,8 +28,8 @@ add added adding adds allow allows change changed changes changing code fix fixe
 implemented improve improved issue issues line lines look method methods function functions class classes new now pr bug
 remove removed removes removing rename renamed support supports update updated updates updating work works working
 explain show tell read write check run help
-""".split()
-)
+"""
+STOP_WORDS = frozenset(_STOP.split())
 """English function words, and the verbs and nouns that every request for a change to code holds."""
 
 _KEEP_DOUBLE = frozenset("lsz")
