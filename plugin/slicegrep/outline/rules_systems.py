@@ -95,7 +95,7 @@ _IN_THE_WAY = (
     # class EXPORT Name : Base {
     (
         rb"\b(?:class|struct|union|enum(?:[ \t]+class)?)[ \t]+(_*[A-Z][A-Z0-9_]{2,}" + _CALL + rb"?)"
-        rb"(?=[ \t]+[A-Za-z_][\w:<>, ]*(?:[ \t]+final)?[ \t]*(?::[^:;{\n][^;{\n]*)?(?:\{|$))",
+        rb"(?=[ \t]+[A-Za-z_][\w:<>, ]*(?:[ \t]+final)?[ \t]*(?::[^:;{\n][^;{\n]*)?(?:[{;]|$))",
         b" ",
     ),
     # namespace std VISIBILITY(default) {
@@ -124,6 +124,15 @@ _MACRO_REPAIRS = (
     ),
     # EXPORT_MACRO int f(); static NODISCARD_MACRO(1) bool g() {
     (rb"^[ \t]*" + _SPECIFIERS + rb"(" + _MACRO + _CALL + rb"?)(?=[ \t]+[A-Za-z_~:])", b" "),
+    (
+        rb"\b(?:static|inline|virtual|explicit|friend|extern)[ \t]+("
+        + _MACRO
+        + _CALL
+        + rb"?)(?=[ \t]+[A-Za-z_~:])",
+        b" ",
+    ),
+    # extern template class A<int>;
+    (rb"^[ \t]*(extern[ \t]+template[ \t]+[^;{}\n]*;)", b" "),
     # PRIVATE_UNLESS_TESTED: and Qt's sections
     (rb"^[ \t]*(" + _MACRO + rb"[ \t]*:)[ \t]*$", b" "),
     (rb"^[ \t]*(?:(?:public|private|protected)[ \t]+(slots|Q_SLOTS)|(signals[ \t]*:))", b" "),
