@@ -14,10 +14,10 @@ def __getattr__(name: str) -> str:
     import json  # noqa: PLC0415 (only who asks for the version pays for it)
     import os  # noqa: PLC0415
 
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))  # noqa: PTH100, PTH120
-    manifest = os.path.join(root, ".claude-plugin", "plugin.json")  # noqa: PTH118
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    manifest = os.path.join(root, ".claude-plugin", "plugin.json")
     try:
-        with open(manifest, encoding="utf-8") as file:  # noqa: PTH123
+        with open(manifest, encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError):
         found = {}
