@@ -145,7 +145,10 @@ def test_a_symbolic_link_and_its_target_are_one_file(world: World) -> None:
     assert_whole(received.result(turn=1), path)
 
 
-@pytest.mark.parametrize("name", ["a b.py", "ünï-☃.py", "quote'd.py", "dollar$HOME.py"])
+@pytest.mark.parametrize(
+    "name",
+    ["a b.py", "ünï-☃.py", "quote'd.py", "dollar$HOME.py", 'say "x".py', "back\\slash.py", "tab\there.py"],
+)
 def test_a_path_of_any_spelling_is_narrowed(world: World, name: str) -> None:
     """Spaces, quotes, dollars and letters outside ASCII in a path change nothing."""
     path = world.write(name, made_module(150))
@@ -153,6 +156,32 @@ def test_a_path_of_any_spelling_is_narrowed(world: World, name: str) -> None:
     assert_narrowed(received.result(), path)
     assert notice(received, path)
     assert delivery(received, path)
+
+
+def test_a_project_behind_a_symbolic_link_is_served(world: World, tmp_path: Path) -> None:
+    """Where the working directory is a link (as /tmp is on macOS), reads and hits work under either spelling."""
+    link = tmp_path / "link"
+    link.symlink_to(world.project)
+    path = world.write("core.py", made_module(150))
+    world.project = link
+    grep = Tool("Bash", command="grep -rn 'return total_7$' .")
+    received = world.play("Look", [world.read("core.py")], [Tool("Read", file_path=str(path))], [grep])
+    assert_narrowed(received.result(), path)
+    assert_whole(received.result(turn=1), path)
+    text = received.result(turn=2).text if world.client.native else "\n".join(received.ours)
+    assert "⟵ haven_7 " in text
+
+
+def test_a_relative_path_is_served_or_refused_as_the_client_does(world: World) -> None:
+    """A model may name a file relative to the working directory: narrowed where the client accepts that."""
+    path = world.write("core.py", made_module(150))
+    call = Tool("Read", file_path="core.py")
+    plain = world.play("Look", [call], SLICEGREP_HOOK_DISABLE="1")
+    received = world.play("Look", [call], [call])
+    assert received.result().error == plain.result().error
+    if not plain.result().error:
+        assert_narrowed(received.result(), path)
+        assert_whole(received.result(turn=1), path)
 
 
 def test_a_file_changed_between_two_reads_is_read_as_it_is_now(world: World) -> None:

@@ -70,3 +70,20 @@ def test_the_latest_prompt_of_a_resumed_session_leads(world: World) -> None:
     second = session.play("And settle_invoice in bill.py?", [world.read("bill.py")])
     wanted = path.read_text().split("\n").index("def settle_invoice(left_160, right_160):") + 1
     assert wanted in assert_narrowed(second.result(), path)
+
+
+def test_the_newest_of_many_prompts_leads(world: World) -> None:
+    """In a long conversation the focus is the newest prompt, not one of the oldest."""
+    path = world.write("core.py", made_module(200, target=160))
+    session = world.session()
+    for number in (12, 25, 38, 51, 64, 77, 90, 103):
+        session.play(f"What does {_name(number)} do?")
+    last = session.play("And what is wrong in settle_invoice?", [world.read("core.py")])
+    wanted = path.read_text().split("\n").index("def settle_invoice(left_160, right_160):") + 1
+    assert wanted in assert_narrowed(last.result(), path)
+
+
+def _name(number: int) -> str:
+    """Return the name of a function of the made module."""
+    found = [line for line in made_module(200).split("\n") if line.startswith("def ")][number]
+    return found.removeprefix("def ").split("(")[0]

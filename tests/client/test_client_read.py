@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -23,6 +24,9 @@ from checks import (
 from driver import NATIVE, Client, Received, World, tool_results
 from samples import made_module, real_source
 from scripted_api import Request, Tool, flat_text
+
+THINKING_SECONDS = 3
+"""What a model takes at least to answer. What was printed is noted in the background meanwhile."""
 
 
 def test_a_large_file_is_narrowed_and_its_map_and_slices_follow(world: World) -> None:
@@ -76,9 +80,12 @@ def test_a_line_of_a_traceback_seen_in_bash_is_shown_first(world: World) -> None
         "    total_88 = left_88 * 88 + right_88\n"
         "TypeError: unsupported operand\n",
     )
-    received = world.play(
-        "The run fails, fix it.", [Tool("Bash", command="cat log.txt")], [world.read("core.py")]
-    )
+
+    def after_a_while(_: Request) -> Sequence[Tool]:
+        time.sleep(THINKING_SECONDS)
+        return [world.read("core.py")]
+
+    received = world.play("The run fails, fix it.", [Tool("Bash", command="cat log.txt")], after_a_while)
     assert line in assert_narrowed(received.result(turn=1), path)
 
 
