@@ -347,3 +347,19 @@ def test_sessions_of_long_ago_are_swept_away(session: Session, big: Path) -> Non
     session.ask("again")
     session.before(big)
     assert sorted(folder.name for folder in states.iterdir()) == [session.session_id, "young"]
+
+
+def test_old_prompts_do_not_come_back_as_new_ones(session: Session, big: Path) -> None:
+    """The transcript's reader gives the last eight; older ones stand only in the hook's own notes."""
+    prompts = [f"question {n} about FileType" for n in range(12)]
+    prompts.append("Why does add_subparsers reject a second call?")
+    for prompt in prompts:
+        session.ask(prompt)
+    transcript = session.folder / "t.jsonl"
+    rows = [{"type": "user", "message": {"role": "user", "content": prompt}} for prompt in prompts]
+    transcript.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    session.transcript = str(transcript)
+    first, text = session.read(big)
+    wanted = next(n for n, line in enumerate(lines_of(big), 1) if "def add_subparsers" in line)
+    start = first["updatedInput"]["offset"]
+    assert start <= wanted < start + first["updatedInput"]["limit"] or wanted in dict(numbered_lines(text))

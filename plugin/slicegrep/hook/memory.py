@@ -23,10 +23,13 @@ COMMAND = 0.3
 EDIT = 0.25
 DECAY = 0.8
 """Of each earlier search, edit or output against the one after it."""
+PROMPTS = 6
 RECENT = 12
 REFERENCES_OF_ONE_OUTPUT = 8
 """Past so many lines of one file in one output, each of them says less."""
 
+# The transcript's reader cuts a long prompt in its middle: the beginning tells which it is.
+_SAME = 400
 _TAIL_BYTES = 200_000
 
 
@@ -52,11 +55,20 @@ def _prompts(call: Call, log: SessionLog) -> list[Said]:
     """Return the newest prompt first. The transcript may lag behind the hook that saw the prompt itself."""
     texts = list(log.prompts)
     if not call.agent:
-        for row in _rows(os.path.join(call.state, "prompts")):
-            prompt = row.get("prompt")
-            if isinstance(prompt, str) and prompt not in texts:
-                texts.append(prompt)
-    return [Said(text, PROMPT_DECAY**age) for age, text in enumerate(reversed(texts[-6:]))]
+        texts += _unwritten(texts, os.path.join(call.state, "prompts"))
+    return [Said(text, PROMPT_DECAY**age) for age, text in enumerate(reversed(texts[-PROMPTS:]))]
+
+
+def _unwritten(known: list[str], path: str) -> list[str]:
+    """Return the prompts that were noted after the last one the transcript knows: it holds only the last few."""
+    prompts = [prompt for row in _rows(path) for prompt in [row.get("prompt")] if isinstance(prompt, str)]
+    starts = [prompt.strip()[:_SAME] for prompt in prompts]
+    last = known[-1].strip()[:_SAME] if known else None
+    if last is None:
+        return prompts
+    if last in starts:
+        return prompts[len(starts) - starts[::-1].index(last) :]
+    return prompts[-1:]
 
 
 def _texts(log: SessionLog) -> list[Said]:
