@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -163,10 +164,16 @@ class Stand:
         }
         return {name: value for name, value in found.items() if value is not None}
 
+    def command(self, event: str) -> str:
+        """Return what hooks.json registers for an event of the launcher."""
+        text = (self.root / "hooks" / "hooks.json").read_text("utf-8")
+        found = re.findall(r'"command": (".*? pre-read .*")', text)
+        return str(json.loads(found[0])).replace(" pre-read ", f" {event} ")
+
     def run(self, event: str, payload: bytes = b"", **variables: str | None) -> str:
         """Run the launcher as the client does; returns its standard output. Asserts what always holds."""
         done = subprocess.run(
-            [*self.shell, str(self.root / "hooks" / "slicegrep-hook"), event],
+            [*self.shell, "-c", self.command(event)],
             input=payload,
             capture_output=True,
             env=self.variables(**variables),

@@ -65,10 +65,13 @@ def test_only_set_up_is_asynchronous_and_every_hook_has_a_time_limit() -> None:
 
 def registered(stand: Stand, event: str, payload: bytes) -> subprocess.CompletedProcess[bytes]:
     """Run the command of hooks.json itself."""
-    command = next(h["command"] for _, _, h in registrations() if f" {event} " in h["command"])
     variables = stand.variables()
     return subprocess.run(
-        [*stand.shell, "-c", command], input=payload, capture_output=True, env=variables, check=False
+        [*stand.shell, "-c", stand.command(event)],
+        input=payload,
+        capture_output=True,
+        env=variables,
+        check=False,
     )
 
 

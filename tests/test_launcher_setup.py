@@ -68,7 +68,7 @@ def test_a_client_that_ends_its_hooks_does_not_end_set_up(stand: Stand) -> None:
     stand.drop_environment()
     stand.fake("python3", WORKING)
     stand.behave("time.sleep(0.7)")
-    words = [*stand.shell, str(stand.root / "hooks" / "slicegrep-hook"), "set-up"]
+    words = [*stand.shell, "-c", stand.command("set-up")]
     with subprocess.Popen(
         words, env=stand.variables(), stdin=subprocess.DEVNULL, start_new_session=True
     ) as hook:
