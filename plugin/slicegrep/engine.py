@@ -33,18 +33,21 @@ UNMATCHED_SHARE = 0.25
 """Of a file in which nothing matches no more than this is shown instead: past it, the plain read is the better guess."""
 LARGEST_RANGE = 20_000
 """Tokens. A narrowed Read has the client's own limit, too."""
-MAP_SHARE = 0.06
+MAP_SHARE = 0.05
 """Of the budget. At 12% the map took the place of 2 points of touched lines, at 3% it no longer told what is where."""
 SLICE_OVERHEAD = 18
 """Tokens of a slice's headline and fence, as packing takes them; what is planned in the end is measured."""
 LISTED = 2
 """Withheld regions that are listed at the first budget; one more each time it was raised."""
+MATTER_POWER = 0.95
+"""Matched material is the lines' chances to this power, so that weak matches are missed a little more than they are
+likely: with the default knobs the budget then doubles often enough for 30% of a file's tokens on the tuning files."""
 OMISSION_TOKENS = 28
 OMISSION_UNITS = 170
 LIST_UNITS = 240
 """The most that a line of the list, and what stands around the lines, take of the text (a name is cut at 80)."""
 TRIES = 4
-CLOSE_ENOUGH = 0.02
+CLOSE_ENOUGH = 0.01
 """Packing is tried again, TRIES times at most, while more of the budget than this is left."""
 APPROXIMATE_FROM = 1_000_000
 SAMPLE_LINES = 2_000
@@ -65,6 +68,8 @@ class _Work:
     shape: Outline
     ranking: Ranking
     gains: Sums
+    matter: Sums
+    """How much of the matched material each line is."""
     costs: Sums
     units: Sums
     """UTF-16 code units of the numbered lines, each with its LF."""
@@ -155,6 +160,9 @@ def _work(
 ) -> _Work:
     total = sum(ranking.gains) or 1.0
     gains = Sums([gain / total for gain in ranking.gains])
+    powers = [gain**MATTER_POWER for gain in ranking.gains]
+    all_powers = sum(powers) or 1.0
+    matter = Sums([power / all_powers for power in powers])
     blank = [not line.strip() for line in source.lines]
     relevance = [0.0] * len(shape.symbols)
     for block in ranking.evidence.blocks:
@@ -167,10 +175,11 @@ def _work(
         shape=shape,
         ranking=ranking,
         gains=gains,
+        matter=matter,
         costs=costs,
         units=Sums(units),
         relevance=tuple(relevance),
-        explainer=Explainer(shape, ranking, gains, referred),
+        explainer=Explainer(shape, ranking, matter, referred),
         packer=Packer(gains, costs, ranking.evidence.blocks, blank, SLICE_OVERHEAD),
         exact=_characters(source) <= APPROXIMATE_FROM,
         blank=Plan(
@@ -265,11 +274,13 @@ def _measured(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> Plan:
         end=best.end,
         slices=tuple(_slice(work, one) for one in rest),
         omitted=tuple(
-            Omitted(start, end, 100 * work.gains.of(start, end), ceil(work.costs.of(start, end)), name)
+            Omitted(start, end, 100 * work.matter.of(start, end), ceil(work.costs.of(start, end)), name)
             for start, end, name in left_out
         ),
         omitted_more=more,
-        coverage=min(sum(one.gain for one in shown), 1.0) if work.ranking.matched else 0.0,
+        coverage=min(sum(work.matter.of(one.start, one.end) for one in shown), 1.0)
+        if work.ranking.matched
+        else 0.0,
     )
     after = weigh(render.notice(plan)) + weigh(render.frame(plan)) + sum(_exactly(work, one) for one in shown)
     return replace(plan, tokens_after=ceil(after))
@@ -283,4 +294,11 @@ def _exactly(work: _Work, one: Range) -> float:
 
 def _slice(work: _Work, one: Range) -> Slice:
     why = work.explainer.reasons(one.start, one.end)
-    return Slice(one.start, one.end, 100 * one.gain, why, work.explainer.name_of(one.start), ceil(one.tokens))
+    return Slice(
+        one.start,
+        one.end,
+        100 * work.matter.of(one.start, one.end),
+        why,
+        work.explainer.name_of(one.start),
+        ceil(one.tokens),
+    )

@@ -25,10 +25,10 @@ REASONS = {
     "imports": "it is mostly import lines",
     "nearby": "it is around what matches, or where changes often are",
 }
-"""Every reason that a slice can carry, at most MOST_REASONS of them, in this order."""
+"""Every reason that a slice can carry, the first MOST_REASONS of them that hold, in this order."""
 
 RARE_BLOCKS = 2
-MOST_REASONS = 2
+MOST_REASONS = 1
 NAMED_NEARLY = 0.6
 """Of the best named definition's value."""
 

@@ -26,7 +26,7 @@ _DOCUMENTATION = re.compile(
 )
 
 CODE_NAME_WEIGHT = 2.0
-PART_WEIGHT = 0.6
+PART_WEIGHT = 1.0
 PROSE_WEIGHT = 1.0
 JOINED_WEIGHT = 0.6
 """`time zone` said of `timezone` written."""

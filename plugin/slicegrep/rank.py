@@ -21,10 +21,9 @@ __all__ = ["WEIGHTS", "Ranking", "features", "rank", "rank_unmatched"]
 K1 = 1.2
 B = 0.6
 """BM25's saturation and length normalisation, as in Robertson and Zaragoza (2009)."""
-WIDE_LINES = 12.0
-"""Distance at which a hit's pull on other lines has fallen to 1/e."""
-WINDOW_LINES = 4
-"""Different terms within so many lines of each other count together."""
+NEAR_LINES, WINDOW_LINES, WIDE_LINES = 2, 8, 24
+"""Different terms within so many lines of each other count together. One window of 4 lines with exponentially smoothed
+hits and the block's BM25 was 0.05 nats less likely on tuning and held-out files alike."""
 HEAD_LINES = 40
 REFERENCE_LINES = 12
 """The pull of a line that tool output named ends so many lines away."""
@@ -32,21 +31,21 @@ UNMATCHED_HEAD = 20
 UNMATCHED_REST = 0.05
 """Where nothing matches: lines at the beginning that are worth as much as the most mentioned definition, and all others."""
 WEIGHTS = {
-    "wide": 0.43,  # hits around, fading with distance
-    "block": 0.36,  # BM25 of the block
-    "definition": 0.67,  # BM25 of the innermost definition with all that is in it
-    "outer name": 1.23,  # the focus names a definition around this one: all of it is meant
-    "log line": 0.63,  # weight of the terms in the line itself
-    "log name": 0.83,  # how far the focus names the innermost definition
-    "log window": 0.65,  # weight of the different terms close by
-    "outside": 0.49,  # of no definition: imports, constants, tables are touched beside what is asked for
-    "head": 0.55,  # likewise the first lines
-    "block length": -0.64,  # a change in a long block touches a smaller part of it
-    "import": 0.95,  # likewise
-    "comment": -1.05,  # requests are seldom about comments,
-    "comment asked": 1.15,  # but where they say so, comments are what is meant
-    "length": 2.45,  # a long line holds more that may change, and costs more
-    "blank": -1.16,  # nothing to change
+    "line": 0.60,  # terms in the line itself
+    "near": 0.33,  # different terms within NEAR_LINES
+    "window": 0.46,  # within WINDOW_LINES
+    "wide": 0.42,  # within WIDE_LINES
+    "definition": 0.63,  # BM25 of the innermost definition with all that is in it
+    "name": 0.78,  # how far the focus names the innermost definition
+    "outer name": 1.17,  # the focus names a definition around that one: all of it is meant
+    "outside": 0.45,  # of no definition: imports, constants, tables are touched beside what is asked for
+    "head": 0.52,  # likewise the first lines
+    "import": 0.96,  # likewise
+    "block length": -0.62,  # a change in a long block touches a smaller part of it
+    "comment": -1.06,  # requests are seldom about comments,
+    "comment asked": 1.16,  # but where they say so, comments are what is meant
+    "length": 2.41,  # a long line holds more that may change, and costs more
+    "blank": -1.18,  # nothing to change
     "reference": 8.0,  # recent tool output named the line: first, whatever speaks for others. Not fitted
 }
 """The log-odds that each feature adds to a line: a conditional logit (softmax over the file's lines)."""
@@ -107,32 +106,17 @@ def features(source: Source, outline: Outline, focus: Focus) -> tuple[dict[str, 
 
 def _of_terms(source: Source, outline: Outline, evidence: Evidence) -> dict[str, list[float]]:
     n, blocks, weight = len(source.lines), evidence.blocks, evidence.weight
-    hits = [
-        sum([weight[key] * min(count, 2.0) for key, count in line.items()]) if line else 0.0
-        for line in evidence.held
-    ]
-    lengths = [0]
-    for line in source.lines:
-        lengths.append(lengths[-1] + len(line))
-    average = lengths[-1] / max(len(blocks), 1) + 1
-    block = _spread(
-        blocks,
-        [
-            _bm25(c, weight, (lengths[b.end] - lengths[b.start - 1] + 1) / average)
-            for b, c in zip(blocks, evidence.counts, strict=True)
-        ],
-        n,
-    )
-    whole = _whole(outline, evidence, lengths, average)
-    name = _spread(blocks, [evidence.named[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n)
+    hits = [sum([weight[key] * min(count, 2.0) for key, count in line.items()]) for line in evidence.held]
+    whole = _whole(source, outline, evidence)
+    names = [math.log1p(value) for value in evidence.named]
     return {
-        "wide": _unit(_smooth(hits, WIDE_LINES)),
-        "block": _unit(block),
+        "line": [math.log1p(hit) if hit else 0.0 for hit in hits],
+        "near": _window(evidence, NEAR_LINES),
+        "window": _window(evidence, WINDOW_LINES),
+        "wide": _window(evidence, WIDE_LINES),
         "definition": _unit(_spread(blocks, [whole[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n)),
+        "name": _spread(blocks, [names[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n),
         "outer name": _unit(_spread(blocks, _outer_names(outline, blocks, evidence.named), n)),
-        "log line": [math.log1p(h) for h in hits],
-        "log name": [math.log1p(h) for h in name],
-        "log window": _window(evidence),
     }
 
 
@@ -164,8 +148,12 @@ def _bm25(counts: dict[str, float], weight: dict[str, float], relative_length: f
     return sum([weight[key] * count * (K1 + 1) / (count + norm) for key, count in counts.items()])
 
 
-def _whole(outline: Outline, evidence: Evidence, lengths: Sequence[int], average: float) -> list[float]:
-    """BM25 of each definition with all that is in it, summed over its blocks from the inside out."""
+def _whole(source: Source, outline: Outline, evidence: Evidence) -> list[float]:
+    """BM25 of each definition with all that is in it, against blocks of the mean length."""
+    lengths = [0]
+    for line in source.lines:
+        lengths.append(lengths[-1] + len(line))
+    average = lengths[-1] / max(len(evidence.blocks), 1) + 1
     totals: list[dict[str, float]] = [{} for _ in outline.symbols]
     for block, counts in zip(evidence.blocks, evidence.counts, strict=True):
         at = block.symbol if counts else -1
@@ -174,7 +162,7 @@ def _whole(outline: Outline, evidence: Evidence, lengths: Sequence[int], average
             for key, count in counts.items():
                 into[key] = into.get(key, 0.0) + count
             at = outline.symbols[at].parent
-    last = len(lengths) - 1
+    last = len(source.lines)
     return [
         _bm25(
             total,
@@ -194,20 +182,20 @@ def _outer_names(outline: Outline, blocks: Sequence[Block], named: Sequence[floa
     return [outer[block.symbol] if block.symbol >= 0 else 0.0 for block in blocks]
 
 
-def _window(evidence: Evidence) -> list[float]:
-    """Return the log of the weight of the different keys within WINDOW_LINES lines."""
+def _window(evidence: Evidence, reach: int) -> list[float]:
+    """Return the log of the weight of the different keys within `reach` lines."""
     held, weight = evidence.held, evidence.weight
     inside: dict[str, int] = {}
     total = 0.0
     result: list[float] = []
-    for i in range(-WINDOW_LINES, len(held)):
-        if i + WINDOW_LINES < len(held):
-            for key in held[i + WINDOW_LINES]:
+    for i in range(-reach, len(held)):
+        if i + reach < len(held):
+            for key in held[i + reach]:
                 inside[key] = inside.get(key, 0) + 1
                 if inside[key] == 1:
                     total += weight[key]
-        if i > WINDOW_LINES:
-            for key in held[i - WINDOW_LINES - 1]:
+        if i > reach:
+            for key in held[i - reach - 1]:
                 inside[key] -= 1
                 if not inside[key]:
                     total -= weight[key]
@@ -230,21 +218,6 @@ def _spread(blocks: Sequence[Block], values: Sequence[float], n: int) -> list[fl
     for block, value in zip(blocks, values, strict=True):
         if value:
             result[block.start - 1 : block.end] = [value] * (block.end - block.start + 1)
-    return result
-
-
-def _smooth(values: Sequence[float], reach: float) -> list[float]:
-    """Exponential smoothing both ways: a hit counts for a line d lines away by exp(-d / reach)."""
-    decay = math.exp(-1 / reach)
-    forward, carry = [], 0.0
-    for value in values:
-        carry = carry * decay + value
-        forward.append(carry)
-    carry = 0.0
-    result = [0.0] * len(values)
-    for i in range(len(values) - 1, -1, -1):
-        result[i] = forward[i] + carry * decay
-        carry = carry * decay + values[i]
     return result
 
 
