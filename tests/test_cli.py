@@ -95,3 +95,32 @@ def test_stats_of_an_empty_home_is_zeros(
     monkeypatch.setenv("SLICEGREP_HOME", str(tmp_path / "none"))
     assert main(["stats"]) == 0
     assert "reads intercepted   0" in capsys.readouterr().out
+
+
+def test_enclosing_takes_columns_and_answers_the_good_locations(
+    code: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What `rg --column` and compilers print; one bad location does not hide the others."""
+    assert main(["enclosing", f"{code}:6:9", f"{code}:9999", f"{code}:10"]) == 2
+    out, err = capsys.readouterr()
+    assert out == f"{code}:6:9\tCart.add 5-6\n{code}:10\ttotal 9-10\n"
+    assert err == f"slicegrep: {code}:9999: the file has 10 lines\n"
+
+
+def test_a_reader_that_leaves_early_is_no_error(code: Path) -> None:
+    """`slicegrep map x.py | head -1`."""
+    import subprocess
+    import sys
+
+    code.write_text("\n".join(f"def f{n}(): return {n}" for n in range(20_000)))
+    root = Path(__file__).parents[1] / "plugin"
+    script = f"{sys.executable} -m slicegrep map {code} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        capture_output=True,
+        text=True,
+        env={"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"},
+        check=False,
+    )
+    assert done.stdout == "1-1 def f0()\n0\n"
+    assert done.stderr == ""

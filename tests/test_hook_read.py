@@ -159,16 +159,31 @@ def test_a_small_file_passes(session: Session) -> None:
 
 
 @pytest.mark.parametrize(
-    "globs", ["*/argparse.py", "argparse.py", "arg*", "**/argparse.py", "x, argparse.py", "{folder}/*"]
+    "globs",
+    [
+        "*/argparse.py",
+        "argparse.py",
+        "arg*",
+        "**/argparse.py",
+        "x, lib/argparse.py",
+        "lib",
+        "lib/",
+        "lib/*",
+        "vendored/lib/*.py",
+        "{folder}/*",
+    ],
 )
-def test_an_excluded_path_passes(session: Session, big: Path, globs: str) -> None:
-    """SLICEGREP_HOOK_EXCLUDE: whole path, path from the session's directory, or name (codebase-memory#188)."""
+def test_an_excluded_path_passes(session: Session, globs: str) -> None:
+    """SLICEGREP_HOOK_EXCLUDE: a glob may begin anywhere along the path, and name a folder (codebase-memory#188)."""
+    big = session.folder / "vendored" / "lib" / "argparse.py"
+    big.parent.mkdir(parents=True)
+    big.write_bytes(BIG.read_bytes())
     assert session.before(big, SLICEGREP_HOOK_EXCLUDE=globs.format(folder=session.folder)) == {}
 
 
 def test_a_glob_for_another_file_exempts_nothing(session: Session, big: Path) -> None:
     """The exemption is not wider than its glob."""
-    assert session.before(big, SLICEGREP_HOOK_EXCLUDE="tests/*,*.js,parse.py") != {}
+    assert session.before(big, SLICEGREP_HOOK_EXCLUDE="tests/*,*.js,parse.py,arg,,") != {}
 
 
 def test_missing_directory_binary_and_fifo_pass(session: Session) -> None:

@@ -103,10 +103,13 @@ def _play(launcher: list[str], folder: Path, home: Path) -> Trial:
     )
 
 
-def intercept(launcher: list[str], home: Path, folder: Path, source: Path, prompt: str) -> Interception:
+def intercept(
+    launcher: list[str], home: Path, folder: Path, source: Path, prompt: str, *, knobs: bool = False
+) -> Interception:
     """Play a session in which `prompt` was asked and `source` is read whole, as the client calls the hooks.
 
-    `folder` takes the session's transcript. Raises TrialError where a phase does not answer as it must.
+    `folder` takes the session's transcript. `knobs`: with the caller's own settings. Raises TrialError where a phase
+    does not answer as it must.
     """
     content = source_of(str(source), source.read_bytes()).lines
     transcript = folder / "session.jsonl"
@@ -123,7 +126,7 @@ def intercept(launcher: list[str], home: Path, folder: Path, source: Path, promp
         "tool_input": {"file_path": str(source)},
         "tool_use_id": f"toolu_trial_{os.getpid()}",
     }
-    before, first = _call(launcher, "pre-read", payload, home)
+    before, first = _call(launcher, "pre-read", payload, home, knobs=knobs)
     narrowed = first.get("updatedInput") or {}
     offset, limit = narrowed.get("offset"), narrowed.get("limit")
     if narrowed.get("file_path") != str(source) or not isinstance(offset, int) or not isinstance(limit, int):
@@ -141,7 +144,7 @@ def intercept(launcher: list[str], home: Path, folder: Path, source: Path, promp
         "tool_input": narrowed,
         "tool_response": {"type": "text", "file": result},
     }
-    after, second = _call(launcher, "post-read", payload, home)
+    after, second = _call(launcher, "post-read", payload, home, knobs=knobs)
     text = str(second.get("additionalContext"))
     if "slicegrep" not in text:
         raise TrialError("the read was narrowed, but its map did not come")
@@ -151,9 +154,9 @@ def intercept(launcher: list[str], home: Path, folder: Path, source: Path, promp
 
 
 def _call(
-    launcher: list[str], event: str, payload: dict[str, Any], home: Path
+    launcher: list[str], event: str, payload: dict[str, Any], home: Path, *, knobs: bool
 ) -> tuple[float, dict[str, Any]]:
-    environment = {n: v for n, v in clean_environment().items() if not n.startswith("SLICEGREP_")}
+    environment = {n: v for n, v in clean_environment().items() if knobs or not n.startswith("SLICEGREP_")}
     started = time.perf_counter()
     done = subprocess.run(
         [*launcher, event],

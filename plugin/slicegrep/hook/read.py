@@ -27,7 +27,7 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     if call.tool != "Read" or not path or not call.use_id or any(call.given.get(name) for name in _WHOLE):
         return None
     real = os.path.realpath(path)
-    if not language_of(real) or _excluded(path, real, call.cwd, settings.exclude):
+    if not language_of(real) or _excluded(path, real, settings.exclude):
         return None
     earlier = planned.seen_before(call, real)
     if earlier is not None:
@@ -114,24 +114,20 @@ def _as_planned(response: Mapping[str, object], start: int, count: int) -> bool:
     )
 
 
-def _excluded(path: str, real: str, cwd: str, globs: str) -> bool:
-    """Whether a glob names the file: by its whole path, its path from the session's directory, or its name."""
-    wanted = [glob.strip() for glob in globs.split(",") if glob.strip()]
-    if not wanted:
-        return False
-    names = {path, real, os.path.basename(path)}
-    with suppress(ValueError):  # another drive
-        names.update(os.path.relpath(one, cwd) for one in (path, real))
+def _excluded(path: str, real: str, globs: str) -> bool:
+    """Whether a glob names the file or a folder around it; a glob may begin anywhere along the path.
+
+    `*` also crosses folders. So `*.gen.go`, `vendor`, `vendor/*`, `api/v1/*.py` and whole paths all do what they say.
+    """
+    wanted = [glob.strip().replace(os.sep, "/").strip("/") for glob in globs.split(",")]
+    names = [name.replace(os.sep, "/").strip("/") for name in (path, real)]
     return any(
-        fnmatch(name.replace(os.sep, "/"), form) for glob in wanted for form in _forms(glob) for name in names
+        fnmatch(name, form)
+        for glob in wanted
+        if glob
+        for form in (glob, f"*/{glob}", f"{glob}/*", f"*/{glob}/*")
+        for name in names
     )
-
-
-def _forms(glob: str) -> tuple[str, ...]:
-    """`**/x` also stands for `x` itself, `dir/` and `dir` for all within."""
-    glob = glob.replace(os.sep, "/")
-    inside = glob.rstrip("/") + "/*"
-    return (glob, inside, f"*/{inside}", *((glob[3:],) if glob.startswith("**/") else ()))
 
 
 def _count_again(call: Call, real: str, note: Mapping[str, object]) -> None:
