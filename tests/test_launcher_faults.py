@@ -46,11 +46,12 @@ def registrations() -> list[tuple[str, dict[str, Any], dict[str, Any]]]:
 def test_every_tool_hook_has_an_exact_matcher() -> None:
     """claude-plugins-official#5048: a hook without a matcher runs on every call."""
     matchers = sorted(
-        (event, group.get("matcher")) for event, group, _ in registrations() if event.endswith("ToolUse")
+        (event, group.get("matcher")) for event, group, _ in registrations() if "ToolUse" in event
     )
     assert matchers == [
         ("PostToolUse", "Grep|Bash|PowerShell"),
         ("PostToolUse", "Read"),
+        ("PostToolUseFailure", "Bash|PowerShell"),
         ("PreToolUse", "Read"),
     ]
 

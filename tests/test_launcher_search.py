@@ -136,3 +136,22 @@ def test_remembering_keeps_nobody_waiting(stand: Stand) -> None:
     assert call.record["session"] != os.getsid(0)
     assert call.record["token"] is None
     stand.calls(wait_for=1, stage="ended")
+
+
+def test_a_failed_command_that_names_lines_is_remembered(stand: Stand) -> None:
+    """Most test runs that find something end in an error; without a place in the text there is nothing to keep."""
+
+    def failed(text: str) -> bytes:
+        payload = payload_of("PostToolUseFailure", "Bash", {"command": "pytest"}, {})
+        del payload["tool_response"]
+        return line({**payload, "error": text})
+
+    stand.behave('print(\'{"from":"python"}\')')
+    assert stand.run("post-failure", failed('Exit code 1\n  File "a.py", line 12, in f\n')) == ""
+    (call,) = stand.calls(wait_for=1)
+    assert call.words == ["remember", str(stand.site)]
+    stand.forget_calls()
+    for payload in (failed("Exit code 127: no such command"), b"", b"junk"):
+        assert stand.run("post-failure", payload) == ""
+    time.sleep(0.3)
+    assert stand.calls() == []
