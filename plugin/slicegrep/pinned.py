@@ -158,9 +158,8 @@ def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> N
     for tool, lean in attempts:
         if lean and not re.search(_NO_WHEEL, "\n".join(troubles)):
             break  # less to install would not mend it
-        say(
-            f"making the Python environment with {'uv' if tool else 'venv and pip'}{', without what is optional' * lean}"
-        )
+        name = "uv" if tool else "venv and pip"
+        say(f"making the Python environment with {name}{', without what is optional' * lean}")
         try:
             _make(place, place.requirements, lock, tool, lean=lean)
         except (CommandError, OSError) as error:
@@ -176,12 +175,10 @@ def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> N
 
 def explained(trouble: str) -> str:
     """Return what a person can do about a trouble, with its last line, in one line."""
-    hint = next(
-        (hint for pattern, hint in _HINTS if re.search(pattern, trouble)), "it could not be installed"
-    )
+    hints = (hint for pattern, hint in _HINTS if re.search(pattern, trouble))
     lines = trouble.strip().splitlines()
     telling = [line for line in lines if re.match(r"(?i)\s*error", line)] or lines
-    return f"{hint} ({telling[-1].strip()[:300]})"
+    return f"{next(hints, 'it could not be installed')} ({telling[-1].strip()[:300]})"
 
 
 def warm_up(place: Place) -> None:
@@ -217,9 +214,8 @@ def is_sound(place: Place) -> bool:
 def _make(place: Place, pins: Path, lock: int, uv: str, *, lean: bool) -> None:
     """Make it at its final path (a virtual environment cannot be moved), `.ready` last."""
     _clear(place.environment)
-    base = str(
-        getattr(sys, "_base_executable", None) or sys.executable
-    )  # the one that runs may be the old environment's
+    # The interpreter that runs this may be the one of the environment that is being replaced.
+    base = str(getattr(sys, "_base_executable", None) or sys.executable)
     folder, python = str(place.environment), str(place.python)
     if uv:
         run(
@@ -239,12 +235,10 @@ def _make(place: Place, pins: Path, lock: int, uv: str, *, lean: bool) -> None:
         kept = [line for line in pins.read_text("utf-8").splitlines() if _package(line) not in _OPTIONAL]
         pins = place.environment / "requirements.txt"
         pins.write_text("\n".join(kept) + "\n", "utf-8")
-    wheels = (
-        [] if lean else ["--only-binary", ":all:"]
-    )  # the last attempt may compile what it has no wheel of
-    run(
-        [*install, *wheels, "--no-deps", "-r", str(pins)], seconds=_INSTALL_SECONDS, lock=lock, cwd=place.home
-    )
+    # The last attempt may compile what it has no wheel of; the pins are whole, so that nothing is resolved.
+    wheels = [] if lean else ["--only-binary", ":all:"]
+    install += [*wheels, "--no-deps", "-r", str(pins)]
+    run(install, seconds=_INSTALL_SECONDS, lock=lock, cwd=place.home)
     lost = missing_modules(place)
     if lost:
         raise CommandError(f"installed, but does not import: {', '.join(lost)}")
