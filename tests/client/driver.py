@@ -61,7 +61,8 @@ _PLATFORMS = {
 }
 
 _NETWORK = re.compile(
-    r"^(PIP_|UV_|SSL_CERT_|REQUESTS_CA_BUNDLE$|CURL_CA_BUNDLE$|(HTTPS?|NO|ALL)_PROXY$)", re.IGNORECASE
+    r"^(PIP_|UV_|TIKTOKEN_CACHE_DIR$|SSL_CERT_|REQUESTS_CA_BUNDLE$|CURL_CA_BUNDLE$|(HTTPS?|NO|ALL)_PROXY$)",
+    re.IGNORECASE,
 )
 
 _CONTEXT = re.compile(r"<system-reminder>\n?(.*?)\n?</system-reminder>", re.DOTALL)

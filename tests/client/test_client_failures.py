@@ -13,6 +13,7 @@ from checks import assert_narrowed, assert_whole, notice
 from driver import Received, World, tool_folder
 from samples import made_module
 from scripted_api import Request, Tool
+from worlds import one_version
 
 OFFLINE = {"PIP_NO_INDEX": "1", "UV_OFFLINE": "1", "PIP_FIND_LINKS": "/nowhere"}
 """Set-up that is started in these worlds fails at once and loads nothing."""
@@ -103,6 +104,7 @@ def test_an_environment_whose_python_is_gone_passes(world: World) -> None:
     _assert_plain(received, path)
 
 
+@one_version
 @pytest.mark.parametrize(
     "script",
     [

@@ -11,6 +11,7 @@ from checks import assert_narrowed, assert_true_lines, assert_whole, delivery, f
 from driver import World, tool_results
 from samples import large_real_source, made_module
 from scripted_api import Request, Tool, flat_text
+from worlds import one_version
 
 BOM = b"\xef\xbb\xbf"
 
@@ -145,6 +146,7 @@ def test_a_symbolic_link_and_its_target_are_one_file(world: World) -> None:
     assert_whole(received.result(turn=1), path)
 
 
+@one_version
 @pytest.mark.parametrize(
     "name",
     ["a b.py", "ünï-☃.py", "quote'd.py", "dollar$HOME.py", 'say "x".py', "back\\slash.py", "tab\there.py"],

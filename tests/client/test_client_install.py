@@ -9,16 +9,16 @@ from pathlib import Path
 import pytest
 
 from checks import assert_narrowed, assert_whole
-from driver import NATIVE, Client, World, network_environment
+from driver import Client, World, network_environment
 from samples import made_module
 from scripted_api import Tool
-from worlds import adopt
+from worlds import adopt, one_version
 
 FIRST_SET_UP_SECONDS = 600
 """The wheels of some 30 packages on a slow line, on two busy cores."""
 
 
-@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+@one_version
 @pytest.mark.parametrize(
     "words",
     [
@@ -126,7 +126,7 @@ def test_an_uninstalled_plugin_leaves_sessions_plain(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+@one_version
 def test_a_first_session_sets_itself_up_and_the_next_intercepts(
     unprepared_world: World, claude: Client
 ) -> None:

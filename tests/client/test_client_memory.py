@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from checks import assert_narrowed, assert_whole, delivery
-from driver import NATIVE, Client, Session, World
+from driver import Client, Session, World
 from samples import made_module
+from worlds import one_version
 
 
 def _started(world: World) -> tuple[Session, Path]:
@@ -38,7 +37,7 @@ def test_after_compaction_a_read_is_narrowed_again_and_the_next_is_whole(world: 
     assert_whole(again.result(turn=1), path)
 
 
-@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+@one_version
 def test_after_clear_a_read_is_narrowed_again(world: World, claude: Client) -> None:
     """/clear begins a conversation that was shown nothing (headless, only the new client knows the command)."""
     assert claude.native

@@ -20,10 +20,10 @@ from checks import (
     numbered,
     units,
 )
-from driver import NATIVE, Client, Received, World, tool_results
+from driver import Client, Received, World, tool_results
 from samples import made_module
 from scripted_api import Script, Tool
-from worlds import adopt
+from worlds import adopt, one_version
 
 
 def _own_hook(world: World, event: str, script: str) -> None:
@@ -106,7 +106,7 @@ def test_the_plugin_works_from_a_plugin_dir(
     assert delivery(received, path)
 
 
-@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+@one_version
 def test_a_background_subagent_and_its_parent_read_at_the_same_time(world: World, claude: Client) -> None:
     """In the new client a subagent runs beside its parent: each gets its own narrowed read."""
     assert claude.native
@@ -169,6 +169,7 @@ def test_a_read_that_fails_fails_as_without_the_plugin(world: World, name: str) 
     assert received.ours == []
 
 
+@one_version
 @pytest.mark.parametrize("lines", [700, 2500], ids=["29kB", "100kB"])
 @pytest.mark.parametrize("question_first", [True, False], ids=["before", "after"])
 def test_a_question_beside_a_long_pasted_log_leads_the_read(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -21,9 +22,10 @@ from checks import (
     numbered,
     units,
 )
-from driver import NATIVE, Client, Received, World, tool_results
+from driver import Client, Received, World, tool_results
 from samples import made_module, real_source
 from scripted_api import Request, Tool, flat_text
+from worlds import one_version
 
 THINKING_SECONDS = 3
 """What a model takes at least to answer. What was printed is noted in the background meanwhile."""
@@ -69,15 +71,15 @@ def test_what_the_prompt_names_is_in_the_range_that_read_returns(world: World) -
     assert file_lines(path).index("def settle_invoice(left_137, right_137):") + 1 in shown
 
 
-def test_a_line_of_a_traceback_seen_in_bash_is_shown_first(world: World) -> None:
-    """A file:line in recent tool output is inside the narrowed range of the next read of that file."""
+@pytest.mark.parametrize("command", ["cat log.txt", "cat log.txt missing.txt"], ids=["success", "failure"])
+def test_a_line_of_a_traceback_seen_in_bash_is_shown_first(world: World, command: str) -> None:
+    """A file:line in what a command printed, failed commands' too, is inside the narrowed range of the next read."""
     path = world.write("core.py", made_module(200))
     line = next(n for n, text in enumerate(file_lines(path), 1) if text.startswith("    total_88 ="))
     world.write(
         "log.txt",
         "Traceback (most recent call last):\n"
         f'  File "{path}", line {line}, in ember_88\n'
-        "    total_88 = left_88 * 88 + right_88\n"
         "TypeError: unsupported operand\n",
     )
 
@@ -85,7 +87,8 @@ def test_a_line_of_a_traceback_seen_in_bash_is_shown_first(world: World) -> None
         time.sleep(THINKING_SECONDS)
         return [world.read("core.py")]
 
-    received = world.play("The run fails, fix it.", [Tool("Bash", command="cat log.txt")], after_a_while)
+    received = world.play("The run fails, fix it.", [Tool("Bash", command=command)], after_a_while)
+    assert received.result().error == ("missing" in command)
     assert line in assert_narrowed(received.result(turn=1), path)
 
 
@@ -204,7 +207,7 @@ def test_a_notebook_is_untouched(world: World) -> None:
     assert received.result().text.count("value = 1") == 300
 
 
-@pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+@one_version
 def test_allow_large_is_untouched(world: World, claude: Client) -> None:
     """A model that says it needs all of it gets all of it (clients before `allow_large` refuse the parameter themselves)."""
     assert claude.native
@@ -278,7 +281,8 @@ def test_the_budget_is_kept_by_an_exact_count(
     shared_world: World, prepared: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """For real files, all that an interception makes the model read is within the largest budget and 60% of the file."""
-    monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(prepared / "vocab"))
+    if not os.environ.get("TIKTOKEN_CACHE_DIR"):
+        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", str(prepared / "vocab"))
     encode = tiktoken.get_encoding("o200k_base").encode_ordinary
     names = ("argparse.py", "configparser.py", "subprocess.py", "typing.py", "difflib.py", "shutil.py")
     paths = [shared_world.write(name, real_source(name)) for name in names]

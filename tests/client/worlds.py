@@ -7,10 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from driver import Client, World, tool_folder
+import pytest
+
+from driver import NATIVE, Client, World, tool_folder
 from scripted_api import ScriptedAPI, serving
 
-__all__ = ["adopt", "new_world"]
+__all__ = ["adopt", "new_world", "one_version"]
+
+one_version = pytest.mark.parametrize("claude", [NATIVE], indirect=True)
+"""Of a test in many variants that the client's version has no part in, or that only the newest client can run."""
 
 PATIENCE = {"SLICEGREP_ANNOTATE_TIMEOUT_MS": "8000"}
 """These tests are about what is shown; 800 ms is short for a cold process beside many clients on two cores."""
