@@ -201,7 +201,7 @@ def _work(
             ranking.evidence.blocks,
             blank,
             SLICE_OVERHEAD,
-            [(symbol.start, min(symbol.end, len(source.lines))) for symbol in shape.symbols],
+            definitions=[(symbol.start, min(symbol.end, len(source.lines))) for symbol in shape.symbols],
         ),
         exact=_characters(source) <= APPROXIMATE_FROM,
         blank=Plan(

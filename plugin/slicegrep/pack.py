@@ -61,6 +61,7 @@ class Packer:
         blocks: Sequence[Block],
         blank: Sequence[bool],
         overhead: float,
+        *,
         definitions: Sequence[tuple[int, int]] = (),
     ) -> None:
         """`overhead` is what each range past the first costs on top of its lines; `blank[i]`: line i+1 is blank.
@@ -121,14 +122,13 @@ class Packer:
 
         That is over the budget by a few lines, which whoever asks for the ranges weighs.
         """
+        whole: list[tuple[int, int]] = []
         for k, (start, end) in enumerate(runs):
             first, last = self._edge(start, 0), self._edge(end, 1)
-            if 0 < start - first <= WHOLE_LINES and (k == 0 or runs[k - 1][1] < first):
-                start = first
-            if 0 < last - end <= WHOLE_LINES and (k + 1 == len(runs) or last < runs[k + 1][0]):
-                end = last
-            runs[k] = start, end
-        return runs
+            widened_up = 0 < start - first <= WHOLE_LINES and (not whole or whole[-1][1] < first)
+            widened_down = 0 < last - end <= WHOLE_LINES and (k + 1 == len(runs) or last < runs[k + 1][0])
+            whole.append((first if widened_up else start, last if widened_down else end))
+        return whole
 
     def _edge(self, line: int, side: int) -> int:
         around = self._around[bisect_right(self._starts, line) - 1] if self._starts else None

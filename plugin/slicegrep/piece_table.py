@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-__all__ = ["FREQUENT", "KNOWN", "MARKS", "MARK_LENGTH", "MARK_RUN", "SCRIPTS", "SEPARATOR", "SHOUTED", "WORDS"]
+__all__ = [
+    "FREQUENT",
+    "KNOWN",
+    "MARKS",
+    "MARK_LENGTH",
+    "MARK_RUN",
+    "SCRIPTS",
+    "SEPARATOR",
+    "SHOUTED",
+    "WORDS",
+]
 
 # fmt: off
 # ruff: noqa: Q003

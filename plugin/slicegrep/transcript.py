@@ -242,7 +242,7 @@ class _Reading:
         elif kind == "attachment":
             self._add_prompt(_queued_prompt(entry))
         elif kind == "last-prompt" and not self._last_prompt:
-            self._last_prompt = _clean(entry.get("lastPrompt"), _PROMPT_CHARS)
+            self._last_prompt = _ends(_clean(entry.get("lastPrompt")))
         elif kind == "system" and entry.get("subtype") == "compact_boundary":
             self._before_compaction = True
             self._calls_wanted = min(self._calls_wanted, self._calls + CALLS_BEFORE_COMPACTION)
@@ -393,7 +393,13 @@ def _persons_words(text: str) -> str:
         text = arguments[1].strip() if arguments else ""
     if text.startswith(_WRAPPERS):
         return ""
-    return text[:_PROMPT_CHARS]
+    return _ends(text)
+
+
+def _ends(text: str) -> str:
+    """Return a prompt's head and end where it is too long: people ask above what they paste, or below it."""
+    half = _PROMPT_CHARS // 2
+    return text if len(text) <= _PROMPT_CHARS else f"{text[:half]}\n{text[-half:]}"
 
 
 def _clean(value: object, limit: int | None = None) -> str:
