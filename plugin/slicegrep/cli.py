@@ -24,7 +24,12 @@ LARGEST = 50_000_000
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command. 0: something was found or done; 1: nothing; 2: an error, said on standard error."""
-    parsed = _parser().parse_args(words)
+    given = sys.argv[1:] if words is None else list(words)
+    if given[:1] == ["setup"]:  # it has options of its own
+        from slicegrep import install
+
+        return install.main(given)
+    parsed = _parser().parse_args(given)
     try:
         status = int(parsed.run(parsed))
         sys.stdout.flush()
@@ -75,9 +80,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     doctor.set_defaults(run=_doctor)
 
-    setup = commands.add_parser("setup", help="make the Python environment and fetch the vocabulary")
-    setup.add_argument("rest", nargs=argparse.REMAINDER)
-    setup.set_defaults(run=_setup)
+    commands.add_parser(
+        "setup", help="make the Python environment and fetch the vocabulary; --remove deletes all"
+    )
     return parser
 
 
@@ -186,9 +191,3 @@ def _doctor(parsed: argparse.Namespace) -> int:
     from slicegrep import doctor
 
     return doctor.main(["--json"] if parsed.json else [])
-
-
-def _setup(parsed: argparse.Namespace) -> int:
-    from slicegrep import install
-
-    return install.main(["setup", *parsed.rest])

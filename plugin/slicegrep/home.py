@@ -28,12 +28,23 @@ def session_folder(home: str, session_id: str) -> str:
     return os.path.join(home, "state", session_id)
 
 
+def _make_folder(folder: str) -> None:
+    """Make a folder and those above it, 0700 each: os.makedirs gives its mode to the last one alone. Raises OSError."""
+    if os.path.isdir(folder):
+        return
+    above = os.path.dirname(folder)
+    if above != folder:
+        _make_folder(above)
+    with suppress(FileExistsError):
+        os.mkdir(folder, _MODE_FOLDER)
+
+
 def create_private(path: str, data: bytes) -> bool:
     """Write a new file (0600, folders 0700). False, and nothing changed, where it exists already.
 
     Raises OSError where it cannot be written.
     """
-    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    _make_folder(os.path.dirname(path))
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE_FILE)
     except FileExistsError:
@@ -45,7 +56,7 @@ def create_private(path: str, data: bytes) -> bool:
 
 def replace_private(path: str, data: bytes) -> None:
     """Write a file whole or not at all (0600): a reader sees the old content or the new. Raises OSError."""
-    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    _make_folder(os.path.dirname(path))
     beside = f"{path}.{os.getpid()}.new"
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE_FILE)
@@ -60,7 +71,7 @@ def replace_private(path: str, data: bytes) -> None:
 
 def append_private(path: str, data: bytes) -> None:
     """Append in one write, so that parallel writers do not mix (0600). Raises OSError."""
-    os.makedirs(os.path.dirname(path), mode=_MODE_FOLDER, exist_ok=True)
+    _make_folder(os.path.dirname(path))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE_FILE)
     try:
         os.write(handle, data)
