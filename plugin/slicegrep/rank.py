@@ -28,8 +28,10 @@ HEAD_LINES = 40
 REFERENCE_LINES = 12
 """The pull of a line that tool output named ends so many lines away."""
 UNMATCHED_HEAD = 20
+UNMATCHED_FIRST = 3.0
 UNMATCHED_REST = 0.05
-"""Where nothing matches: lines at the beginning that are worth as much as the most mentioned definition, and all others."""
+"""Where nothing matches: lines of the head, and what each of them and any other line is worth; the most mentioned
+definition is worth 1."""
 WEIGHTS = {
     "line": 0.60,  # terms in the line itself
     "near": 0.33,  # different terms within NEAR_LINES
@@ -76,19 +78,23 @@ def rank(source: Source, outline: Outline, focus: Focus) -> Ranking:
 
 def rank_unmatched(source: Source, outline: Outline, ranking: Ranking) -> Ranking:
     """Score the lines of a file that holds nothing of the focus: the head, and the definitions it mentions most."""
-    mentions: dict[str, int] = {}
-    names = {symbol.name for symbol in outline.symbols}
+    defined: dict[str, int] = {}
+    for symbol in outline.symbols:
+        defined[symbol.name] = defined.get(symbol.name, 0) + 1
+    mentions = dict.fromkeys(defined, 0)
     for line in source.lines:
-        for word in names.intersection(IDENTIFIER.findall(line, 0, LONGEST_LINE)):
-            mentions[word] = mentions.get(word, 0) + 1
-    most = max(mentions.values(), default=1)
+        for word in IDENTIFIER.findall(line, 0, LONGEST_LINE):
+            if word in mentions:
+                mentions[word] += 1
+    each = {name: count / defined[name] for name, count in mentions.items()}
+    most = max(each.values(), default=0.0) or 1.0
     gains = [UNMATCHED_REST] * len(source.lines)
     for block in ranking.evidence.blocks:
         if block.symbol >= 0:
-            share = mentions.get(outline.symbols[block.symbol].name, 0) / most
+            share = each[outline.symbols[block.symbol].name] / most
             gains[block.start - 1 : block.end] = [UNMATCHED_REST + share] * (block.end - block.start + 1)
     head = min(UNMATCHED_HEAD, len(gains))
-    gains[:head] = [1.0] * head
+    gains[:head] = [UNMATCHED_FIRST] * head
     return Ranking(tuple(gains), ranking.evidence, matched=False)
 
 

@@ -60,6 +60,7 @@ def stem(word: str) -> str:
         ("ating", 8),
         ("ing", 6),
         ("ated", 7),
+        ("ate", 8),
         ("ied", 5),
         ("ed", 5),
         ("ly", 6),
