@@ -218,3 +218,26 @@ def test_any_text_is_read_without_an_error(command: str, *, powershell: bool) ->
     """Whatever the text, the answer is a search or none."""
     search = search_command(command, powershell=powershell)
     assert search is None or isinstance(search, SearchCommand)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "make lint",
+        "./tool",
+        "source s.sh",
+        'eval "$x"',
+        "git diff",
+        "cat -n b.py",
+        "$RUN b.py",
+        "parallel x ::: b.py",
+    ],
+)
+def test_a_bare_line_is_nobodys_where_another_program_prints(other: str) -> None:
+    """It can look like a line of the one file that was searched."""
+    found = search_command(f"{other}; grep -n needle a.py")
+    assert found is not None
+    assert found.operands is None
+    silent = search_command("cd sub && export A=1; echo; grep -n needle a.py | sort | head -3")
+    assert silent is not None
+    assert silent.operands == ("a.py",)

@@ -301,7 +301,7 @@ def test_git_grep(tree: Path, options: str, files: str) -> None:
         ("if true; then {}; fi", "grep -n needle core.py", "."),
         ("for i in 1; do {}; done", "grep -n needle core.py", "."),
         ("{} 2>&1", "grep -n needle core.py", "."),
-        ("cat <<'EOF' >/dev/null\ngrep -n needle pkg/ledger.py\nEOF\n{}", "grep -n needle core.py", "."),
+        (": <<'EOF'\ngrep -n needle pkg/ledger.py\nEOF\n{}", "grep -n needle core.py", "."),
         ("echo start && {} && echo end", "grep -n needle core.py", "."),
         ("find pkg -name '*.py' -exec {} {{}} +", "grep -n needle", "."),
         ("find pkg -name 'l*.py' | xargs {}", "grep -Hn needle", "."),

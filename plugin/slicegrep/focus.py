@@ -10,6 +10,8 @@ from slicegrep.words import IDENTIFIER, STOP_WORDS, SYNONYMS, is_code_name, stem
 
 __all__ = ["Focus", "Said", "focus_of"]
 
+# Pasted base64, hex and the like say nothing, and cost the patterns below quadratic time.
+_LONG_WORD = re.compile(r"(?<!\S)\S{200,}")
 _URL = re.compile(r"\w{2,12}://\S+")
 _TRAILER = re.compile(r"(?im)^\s*(?:[A-Z][\w-]+-by|pr-url|refs?|closes|git-svn-id|change-id)\s*:.*$")
 _QUOTED = re.compile(r"`([^`\n]{1,120})`|\"([^\"\n]{1,80})\"|'([^'\n]{2,80})'")
@@ -94,7 +96,7 @@ def focus_of(
 
 
 def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
-    text = _TRAILER.sub("", _URL.sub(" ", _ends(piece.text)))
+    text = _TRAILER.sub("", _URL.sub(" ", _LONG_WORD.sub(" ", _ends(piece.text))))
     marked = {
         word
         for match in _QUOTED.finditer(text)

@@ -14,8 +14,13 @@ _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz012345678
 
 
 def home_folder(environment: Mapping[str, str]) -> str:
-    """Return `SLICEGREP_HOME`, else `~/.slicegrep`; it need not exist yet."""
-    return environment.get("SLICEGREP_HOME") or os.path.join(os.path.expanduser("~"), ".slicegrep")
+    """Return `SLICEGREP_HOME`, else `~/.slicegrep`; it need not exist yet.
+
+    A leading `~/` is the home directory (settings files do not expand it). A value that is not absolute then does not
+    count: it would be a folder in whatever project the session is in.
+    """
+    chosen = os.path.expanduser(environment.get("SLICEGREP_HOME", ""))
+    return chosen if os.path.isabs(chosen) else os.path.join(os.path.expanduser("~"), ".slicegrep")
 
 
 def session_folder(home: str, session_id: str) -> str:

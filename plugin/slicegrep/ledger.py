@@ -108,7 +108,7 @@ def settle(home: str) -> None:
     shown: dict[tuple[object, object, object], Mapping[str, object]] = {}
     for row in rows(home):
         if row["kind"] == "read":
-            shown[row.get("session"), row.get("agent"), row.get("path")] = row
+            shown[str(row.get("session")), str(row.get("agent")), str(row.get("path"))] = row
     for session in sessions:
         _settle_session(home, session, shown)
 
@@ -130,9 +130,12 @@ def _settle_session(
         given = payload.get("tool_input")
         if not isinstance(given, dict) or not isinstance(given.get("file_path"), str):
             continue
-        agent = payload.get("agent_id") or ""
-        path = os.path.realpath(given["file_path"])
-        row = shown.get((session, agent, path))
+        agent = str(payload.get("agent_id") or "")
+        try:
+            path = os.path.realpath(given["file_path"])
+            row = shown.get((session, agent, path))
+        except (ValueError, TypeError):  # a NUL in the path, a damaged row
+            continue
         if row is None:
             continue
         offset, limit = given.get("offset"), given.get("limit")

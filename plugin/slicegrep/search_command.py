@@ -80,6 +80,71 @@ _POWERSHELL_CHANGERS = _CHANGERS | {"set-location", "sl", "push-location"}
 _UNCHANGERS = frozenset({"popd", "pop-location"})
 
 # Programs that number lines by themselves: a `12:text` in such a command's output need not be grep's.
+_SILENT = frozenset(
+    [
+        "cd",
+        ":",
+        "true",
+        "false",
+        "test",
+        "[",
+        "[[",
+        "export",
+        "set",
+        "unset",
+        "local",
+        "declare",
+        "readonly",
+        "shopt",
+        "alias",
+        "trap",
+        "umask",
+        "ulimit",
+        "exit",
+        "return",
+        "wait",
+        "sleep",
+        "mkdir",
+        "rmdir",
+        "rm",
+        "cp",
+        "mv",
+        "ln",
+        "touch",
+        "chmod",
+        "echo",
+        "printf",
+        "pwd",
+        "date",
+        "ls",
+        "wc",
+        "which",
+        "type",
+        "command",
+        "if",
+        "then",
+        "else",
+        "elif",
+        "fi",
+        "for",
+        "while",
+        "until",
+        "do",
+        "done",
+        "case",
+        "esac",
+        "!",
+        "{",
+        "}",
+        "function",
+        "break",
+        "continue",
+        "select",
+        "in",
+        "mktemp",
+        "timeout",
+    ]
+)
 _NUMBERING = frozenset(
     {
         "awk",
@@ -127,7 +192,10 @@ class _Reader:
     def read(self, commands: Sequence[Simple], around: tuple[int, ...], depth: int) -> None:
         for command in commands:
             words = _without_prefix(command.words)
-            if not words or not words[0].literal:
+            if not words:
+                continue
+            if not words[0].literal:
+                self.any_file = True
                 continue
             name = self._program(words[0].text)
             scope = around + command.scope
@@ -138,7 +206,6 @@ class _Reader:
             elif name in _SHELLS and depth < _DEEPEST_SHELL:
                 self._inner_shell(words, scope, depth)
             else:
-                self.any_file = self.any_file or name in _NUMBERING
                 self._search(name, words, command, scope)
 
     def answer(self) -> SearchCommand | None:
@@ -171,6 +238,8 @@ class _Reader:
     def _search(self, name: str, words: Sequence[Word], command: Simple, scope: tuple[int, ...]) -> None:
         search = _found(name, words)
         if search is None:
+            # What another program prints, a make or a `cat -n`, can look like a line of the one searched file.
+            self.any_file = self.any_file or name in _NUMBERING or not (name in _SILENT or command.reads_pipe)
             return
         self.searches += 1
         outer = self.changes.get((), [])

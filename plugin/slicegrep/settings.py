@@ -17,17 +17,26 @@ class Knob:
     default: int | float | str
     option: str
     help: str
+    least: float = 0
+    most: float = 1e9
+    """Values outside of least..most count as not given."""
 
 
 KNOBS = (
-    Knob("budget", "SLICEGREP_HOOK_BUDGET", 1200, "budget", "tokens that an interception starts with"),
-    Knob("max_budget", "SLICEGREP_HOOK_MAX_BUDGET", 4000, "max_budget", "tokens that it may grow to"),
+    Knob(
+        "budget", "SLICEGREP_HOOK_BUDGET", 1200, "budget", "tokens that an interception starts with", 200, 1e6
+    ),
+    Knob(
+        "max_budget", "SLICEGREP_HOOK_MAX_BUDGET", 4000, "max_budget", "tokens that it may grow to", 200, 1e6
+    ),
     Knob(
         "min_coverage",
         "SLICEGREP_HOOK_MIN_COVERAGE",
         0.55,
         "min_coverage",
         "share of the matched material below which the budget doubles",
+        0,
+        1,
     ),
     Knob(
         "min_tokens",
@@ -43,7 +52,9 @@ KNOBS = (
         "",
         "files above this many bytes are read as they are",
     ),
-    Knob("timeout", "SLICEGREP_HOOK_TIMEOUT", 5.0, "", "seconds after which the plain call happens"),
+    Knob(
+        "timeout", "SLICEGREP_HOOK_TIMEOUT", 5.0, "", "seconds after which the plain call happens", 0.05, 60
+    ),
     Knob(
         "exclude", "SLICEGREP_HOOK_EXCLUDE", "", "exclude", "globs, comma-separated, of files to leave alone"
     ),
@@ -56,6 +67,8 @@ KNOBS = (
         800,
         "",
         "milliseconds that annotating may take",
+        0,
+        60_000,
     ),
 )
 
@@ -78,13 +91,13 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read the knobs: the variable wins over the plugin option, a value that does not parse over neither."""
+        """Read the knobs: the variable wins over the plugin option, a value that is no number, or out of range, over neither."""
         kinds = {f.name: f.type for f in fields(cls)}
         found: dict[str, int | float | str] = {}
         for knob in KNOBS:
             for name in (knob.variable, f"CLAUDE_PLUGIN_OPTION_{knob.option.upper()}" if knob.option else ""):
                 raw = environment.get(name, "").strip() if name else ""
-                value = _parse(raw, str(kinds[knob.field]))
+                value = _parse(raw, str(kinds[knob.field]), knob)
                 if value is not None:
                     found[knob.field] = value
                     break
@@ -105,7 +118,7 @@ _YES = frozenset({"on", "1", "true", "yes"})
 _NO = frozenset({"off", "0", "false", "no"})
 
 
-def _parse(raw: str, kind: str) -> int | float | str | None:
+def _parse(raw: str, kind: str, knob: Knob) -> int | float | str | None:
     if not raw:
         return None
     if kind == "str":
@@ -114,6 +127,6 @@ def _parse(raw: str, kind: str) -> int | float | str | None:
         number = float(raw)
     except ValueError:
         return None
-    if not 0 <= number < 1e12:
+    if not knob.least <= number <= knob.most:  # also false for NaN
         return None
     return int(number) if kind == "int" else number

@@ -8,6 +8,9 @@ import os
 import sys
 from contextlib import suppress
 
+SEARCH_GRACE = 0.7
+"""Seconds past the limit of annotating for what is around it: the start, the notes for the focus."""
+
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
@@ -28,7 +31,13 @@ def _run(event: str, environment: dict[str, str]) -> None:
     from slicegrep.settings import Settings  # noqa: PLC0415 (the path comes first)
 
     settings = Settings.from_environment(environment)
-    _arm(settings.timeout)
+    # What is annotated in vain must not hold a search up for longer than a search may be held up.
+    searching = event == "post-search"
+    _arm(
+        min(settings.timeout, settings.annotate_timeout_ms / 1000 + SEARCH_GRACE)
+        if searching
+        else settings.timeout
+    )
     import json  # noqa: PLC0415
 
     payload = json.loads(sys.stdin.buffer.read())
@@ -51,7 +60,7 @@ def _run(event: str, environment: dict[str, str]) -> None:
 
         answer = searched.after(call, settings, payload, environment, annotating=event == "post-search")
     if answer is not None:
-        sys.stdout.write(json.dumps(answer))
+        sys.stdout.write(json.dumps(answer, allow_nan=False))
         sys.stdout.flush()
 
 

@@ -84,7 +84,7 @@ def _searches(log: SessionLog, recent: list[dict[str, object]]) -> list[Said]:
     noted = [
         (str(row["kind"]), row["text"])
         for row in recent
-        if row.get("kind") in {"pattern", "command"} and isinstance(row.get("text"), str)
+        if row.get("kind") in ("pattern", "command") and isinstance(row.get("text"), str)
     ]
     told = [("pattern" if search.tool == "Grep" else "command", search.text) for search in log.searches]
     for one in (noted, told):
@@ -126,9 +126,12 @@ def _same(noted: object, real_path: str) -> bool:
     """Whether a noted path is the file. One that was printed without its directory (a Java frame) counts by its end."""
     if not isinstance(noted, str):
         return False
-    if os.path.isabs(noted):
-        return noted == real_path or os.path.realpath(noted) == real_path
-    return refers_to(noted, real_path)
+    try:
+        if os.path.isabs(noted):
+            return noted == real_path or os.path.realpath(noted) == real_path
+        return refers_to(noted, real_path)
+    except ValueError:  # a NUL or half a surrogate pair, printed by some command
+        return False
 
 
 def _rows(path: str) -> list[dict[str, object]]:
@@ -142,7 +145,7 @@ def _rows(path: str) -> list[dict[str, object]]:
     for line in data.split(b"\n"):
         try:
             row = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         if isinstance(row, dict):
             found.append(row)

@@ -17,10 +17,21 @@ try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["drop_orphans", "mark_seen", "seen_before", "store_plan", "sweep", "take_plan"]
+__all__ = [
+    "LARGE_BYTES",
+    "drop_orphans",
+    "first_try",
+    "mark_seen",
+    "seen_before",
+    "store_plan",
+    "sweep",
+    "take_plan",
+]
 
 ORPHAN_SECONDS = 3600.0
 """A refused read fires no second hook; a person may take long to allow one."""
+LARGE_BYTES = 300_000
+"""Of a file that may take so long that time runs out; the next read of it then passes at once."""
 SESSION_SECONDS = 14 * 86_400.0
 """A session that nothing was noted of for so long is not resumed any more."""
 _SWEEP_SECONDS = 86_400.0
@@ -30,9 +41,9 @@ _SLICE_FIELDS = tuple(f.name for f in fields(Slice))
 _OMITTED_FIELDS = tuple(f.name for f in fields(Omitted))
 
 
-def _seen_file(call: Call, real_path: str) -> str:
+def _seen_file(call: Call, real_path: str, kind: str = "seen") -> str:
     name = blake2b(f"{call.agent}\0{real_path}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-    return os.path.join(call.state, "seen", name)
+    return os.path.join(call.state, kind, name)
 
 
 def mark_seen(call: Call, real_path: str, note: dict[str, object]) -> bool:
@@ -91,6 +102,14 @@ def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
         return None
 
 
+def first_try(call: Call, real_path: str) -> bool:
+    """Note that work on a large file begins. False where it began before: it was killed, or goes on elsewhere.
+
+    Raises OSError.
+    """
+    return create_private(_seen_file(call, real_path, "tried"), b"")
+
+
 def drop_orphans(call: Call) -> None:
     """Remove the plans of reads that were refused. What cannot be removed stays."""
     folder = os.path.join(call.state, "plans")
@@ -122,10 +141,17 @@ def sweep(home: str) -> None:
         pass
     replace_private(mark, b"")
     settle(home)
-    for name in os.listdir(states):
-        folder = os.path.join(states, name)
-        times = [os.stat(os.path.join(folder, one)).st_mtime for one in os.listdir(folder)]
-        if times and now - max(times) > SESSION_SECONDS:
+    for folder in [os.path.join(states, name) for name in os.listdir(states)]:
+        if now - _last_change(folder) > SESSION_SECONDS:
             from shutil import rmtree  # noqa: PLC0415 (5 ms, once in a while)
 
             rmtree(folder, ignore_errors=True)
+
+
+def _last_change(folder: str) -> float:
+    """Return when anything in a session's folder changed last; now where it is no folder, or is just going."""
+    try:
+        inside = [os.stat(os.path.join(folder, one)).st_mtime for one in os.listdir(folder)]
+        return max(inside) if inside else os.stat(folder).st_mtime
+    except OSError:
+        return time.time()

@@ -14,6 +14,7 @@ from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.languages import language_of
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
 from slicegrep.source import read_source, shown_as_is
+from slicegrep.types import Plan, Source  # noqa: TC001 (as above)
 
 __all__ = ["after", "before"]
 
@@ -34,7 +35,9 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
         _count_again(call, real, earlier)
         return None
     source = read_source(real, max_bytes=settings.max_bytes)
-    if source is None or not shown_as_is(source):
+    if source is None or not shown_as_is(source) or _could_break_out(path, source):
+        return None
+    if source.size > planned.LARGE_BYTES and not planned.first_try(call, real):
         return None
     planned.drop_orphans(call)
     with suppress(OSError):
@@ -80,9 +83,11 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
     if not _as_planned(call.response, plan.start, plan.end - plan.start + 1):
         return None
     source = read_source(str(note["path"]), max_bytes=settings.max_bytes)
-    if source is None or source.digest != plan.digest:
+    if source is None or source.digest != plan.digest or not _sound(plan, len(source.lines)):
         return None
     text = render.delivery(plan, source)
+    if render.utf16_units(text) >= render.TEXT_LIMIT + 1:
+        return None
     _record(
         call.home,
         "read",
@@ -102,6 +107,17 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
             f"slicegrep: {name} read as slices, ~{plan.tokens_after} tokens in place of ~{plan.tokens_before}"
         )
     return answer
+
+
+def _could_break_out(path: str, source: Source) -> bool:
+    """Whether a name or a line could end the frame that the client puts around a hook's text."""
+    return not path.isprintable() or any("system-reminder" in line for line in source.lines)
+
+
+def _sound(plan: Plan, total: int) -> bool:
+    """Whether a stored plan is still one: its ranges lie in the file."""
+    ranges = [(plan.start, plan.end), *((one.start, one.end) for one in plan.slices)]
+    return all(1 <= start <= end <= total for start, end in ranges)
 
 
 def _as_planned(response: Mapping[str, object], start: int, count: int) -> bool:

@@ -168,7 +168,7 @@ def _beside(searched: _Searched, done: Annotated) -> Outcome:
     for row in done.rows:
         line = _context_line(row)
         room -= utf16_length(line) + 1
-        if room < 0:
+        if room <= 0:
             break
         lines.append(line)
     told = len(lines) - 1
