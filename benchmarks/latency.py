@@ -127,7 +127,75 @@ def passing_cases(workshop: Workshop) -> list[Case]:
     ]
 
 
-CASES: list[Callable[[Workshop], list[Case]]] = [passing_cases]
+def ready_home(workshop: Workshop) -> Path:
+    """Return a home folder with the environment that `slicegrep setup` made, and state of its own."""
+    home = workshop.folder / "ready"
+    made = Path(os.environ.get("SLICEGREP_HOME") or Path.home() / ".slicegrep")
+    if not list(made.glob("env/*/.ready")):
+        raise SystemExit("run first: bin/slicegrep setup")
+    home.mkdir()
+    for part in ("env", "vocab", "pyc"):
+        (home / part).symlink_to(made / part)
+    return home
+
+
+def working_cases(workshop: Workshop) -> list[Case]:
+    """Return the calls that qualify, each in a process of its own, on real files: Python's argparse, and this project."""
+    home = ready_home(workshop)
+    variables = {"SLICEGREP_HOME": str(home)}
+    state = home / "state" / SESSION
+    source = Path(argparse.__file__)
+    before = payload("PreToolUse", "Read", {"file_path": str(source)})
+    asked = (
+        json.dumps({"session_id": SESSION, "prompt": "Why does add_subparsers reject a second call?"}) + "\n"
+    )
+
+    def anew() -> None:
+        shutil.rmtree(state, ignore_errors=True)
+        state.mkdir(parents=True)
+        (state / "prompts").write_text(asked, "utf-8")
+
+    anew()
+    environment = {**os.environ, **variables, "CLAUDE_PLUGIN_ROOT": str(REPOSITORY)}
+    answer = json.loads(run(["sh", "-c", command_of("pre-read")], before, environment, Spent()))
+    narrowed = answer["hookSpecificOutput"]["updatedInput"]
+    plan = next((state / "plans").iterdir())
+    planned = plan.read_bytes()
+    lines = source.read_text("utf-8").split("\n")[narrowed["offset"] - 1 :][: narrowed["limit"]]
+    file = {
+        "content": "\n".join(lines),
+        "numLines": len(lines),
+        "startLine": narrowed["offset"],
+        "totalLines": 9999,
+    }
+    after = payload(
+        "PostToolUse", "Read", narrowed, {"type": "text", "file": {"filePath": str(source), **file}}
+    )
+
+    def planned_anew() -> None:
+        plan.parent.mkdir(exist_ok=True)
+        plan.write_bytes(planned)
+
+    return [
+        Case("read: intercepted", "pre-read", before, 250.0, variables, anew, prints=True),
+        Case("read done: delivered", "post-read", after, 60.0, variables, planned_anew, prints=True),
+        Case("grep: 200 hits", "post-search", hits(50, 4), 250.0, variables, prints=True),
+    ]
+
+
+def hits(files: int, each: int) -> bytes:
+    """Return the payload after a grep of Python's standard library: `each` lines of so many of its files."""
+    found: list[str] = []
+    folder = Path(argparse.__file__).parent
+    for path in sorted(folder.glob("*.py")):
+        lines = path.read_text("utf-8", "replace").split("\n")
+        wanted = [f"{path}:{n}:{line}" for n, line in enumerate(lines, 1) if "return " in line][:each]
+        if len(wanted) == each:
+            found += wanted
+    return bash("grep -rn 'return ' .", "\n".join(found[: files * each]))
+
+
+CASES: list[Callable[[Workshop], list[Case]]] = [passing_cases, working_cases]
 """Where further kinds of calls are added: each function makes what its cases need."""
 
 
