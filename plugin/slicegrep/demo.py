@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["demonstrate"]
 
-PROMPT = "Why does a required subparsers action without a metavar print None in the error message?"
+PROMPT = "parse_args says 'the following arguments are required: None' for my subparsers. Where does that come from?"
 """About the file that is read when none is named: Python's own argparse, on every machine that runs this."""
 
 
