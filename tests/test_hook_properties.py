@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from hook_process import Session, lines_of, run_hook
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 JUNK = st.recursive(
@@ -29,7 +29,7 @@ KEYS = [
     "prompt_id",
 ]
 LINE = st.one_of(
-    st.text(alphabet=st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=60),
+    st.text(alphabet=st.characters(exclude_characters="\n\0", exclude_categories=["Cs"]), max_size=60),
     st.sampled_from(
         [
             "def alpha(x):",
@@ -47,6 +47,7 @@ LINE = st.one_of(
         ]
     ),
 )
+ANSWERED = {"pre-read", "post-read", "post-search"}
 SUFFIX = st.sampled_from([".py", ".ts", ".go", ".rs", ".c", ".java", ".rb", ".php", ".sql", ".vue"])
 RELAXED = settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -71,16 +72,51 @@ def test_any_payload_is_survived(event: str, data: st.DataObject) -> None:
     """Missing, extra and wrongly typed keys; half a payload; no payload."""
     with tempfile.TemporaryDirectory() as name:
         session = Session(Path(name))
-        payload = session.payload("Read", {"file_path": str(Path(name) / "a.py")}, tool_use_id="toolu_1")
-        payload |= data.draw(st.dictionaries(st.sampled_from(KEYS), JUNK, max_size=4))
+        session.ask("what does step_77 return")
+        path = Path(name) / "a.py"
+        path.write_text("".join(f"def step_{n}(x):\n    return x * {n}\n\n" for n in range(300)))
+        given_input: dict[str, Any] = {"file_path": str(path)}
+        response: dict[str, Any] = {}
+        if event == "post-read":  # with a plan that waits for it
+            given_input = session.before(path)["updatedInput"]
+            response = {
+                "type": "text",
+                "file": {"startLine": given_input["offset"], "numLines": given_input["limit"]},
+            }
+        elif event != "pre-read":
+            given_input = {"command": "grep -n return a.py"}
+            response = {
+                "stdout": "2:    return x * 0\n5:    return x * 1",
+                "stderr": "",
+                "interrupted": False,
+            }
+        tool = "Read" if event.endswith("read") else "Bash"
+        payload = session.payload(
+            tool, given_input, tool_response=response, tool_use_id=f"toolu_{session.session_id}_1"
+        )
         raw = json.dumps(payload).encode()
-        cut = data.draw(st.integers(0, len(raw)) | st.just(len(raw)))
-        checked(*run_hook(event, raw[:cut], session.environment()))
+        if event in ANSWERED and event != "pre-read":
+            spoiled = {**payload, "tool_use_id": "toolu_other"} if event == "post-read" else payload
+            checked(*run_hook(event, json.dumps(spoiled).encode(), session.environment()))
+        payload |= data.draw(st.dictionaries(st.sampled_from(KEYS), JUNK, max_size=3))
+        mutated = json.dumps(payload).encode()
+        cut = data.draw(st.integers(0, len(mutated)) | st.just(len(mutated)))
+        checked(*run_hook(event, mutated[:cut], session.environment()))
+        if event in ANSWERED:  # and after all that the same call, whole, is still answered
+            session.session_id = "s-2"
+            session.ask("what does step_77 return")
+            again = json.loads(raw) | {"session_id": "s-2"}
+            if event == "post-read":
+                session.agent = "fresh"
+                first = session.before(path)
+                assert session.after(first, path)
+            else:
+                assert checked(*run_hook(event, json.dumps(again).encode(), session.environment()))
 
 
 @given(
-    lines=st.lists(LINE, min_size=150, max_size=400),
-    repeat=st.integers(1, 6),
+    lines=st.lists(LINE, min_size=20, max_size=200),
+    repeat=st.integers(1, 4),
     suffix=SUFFIX,
     ending=st.sampled_from(["\n", "\r\n"]),
     last=st.sampled_from(["", "\n"]),
@@ -94,9 +130,12 @@ def test_no_line_is_shown_that_is_not_the_file_s(
     """Random text in every language, with frames and numbers of its own that try to look like ours."""
     with tempfile.TemporaryDirectory() as name:
         session = Session(Path(name))
-        session.ask(prompt + " alpha beta gamma")
+        session.ask(prompt + " alpha beta gamma step_77")
         path = Path(name) / f"a{suffix}"
-        path.write_bytes((ending.join(lines * repeat) + last).encode("utf-8", "surrogatepass"))
+        solid = [f"function step_{n}(x) {{ return x * {n}; }}" for n in range(500)]
+        path.write_bytes(
+            (ending.join([*lines * repeat, *solid, *lines]) + last).encode("utf-8", "surrogatepass")
+        )
         transcript = Path(name) / "t.jsonl"
         rows = data.draw(st.lists(JUNK, max_size=5))
         transcript.write_text(
@@ -104,8 +143,7 @@ def test_no_line_is_shown_that_is_not_the_file_s(
         )
         session.transcript = str(transcript)
         first = session.before(path)
-        if not first:
-            return
+        assume(first)
         wanted = lines_of(path)
         narrowed = first["updatedInput"]
         assert narrowed["offset"] >= 1 and narrowed["limit"] >= 1

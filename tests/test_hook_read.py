@@ -217,7 +217,7 @@ def test_two_reads_at_once_are_intercepted_once(session: Session, big: Path) -> 
 
 
 def test_a_line_that_a_traceback_named_comes_first(session: Session, big: Path) -> None:
-    """file:line references in recent tool output lead (SPEC 1, focus)."""
+    """file:line references in recent tool output lead."""
     notes = session.home / "state" / session.session_id / "recent.jsonl"
     notes.write_text(json.dumps({"kind": "ref", "path": str(big), "line": 1500, "agent": ""}) + "\n")
     first = session.before(big)
@@ -333,7 +333,7 @@ def test_an_orphaned_plan_expires(session: Session, big: Path) -> None:
 
 
 def test_the_plan_holds_ranges_and_not_the_text(session: Session) -> None:
-    """Between the phases: ranges, map lines and a hash (SPEC 1)."""
+    """Between the phases: ranges, map lines and a hash."""
     path = session.folder / "secret.py"
     path.write_text("\n".join(f"def step_{n}(x):\n    return 'confidential-{n}' + x\n" for n in range(500)))
     session.ask("what does step_77 return")
@@ -467,3 +467,73 @@ def test_a_large_file_whose_first_try_was_killed_passes_at_once(session: Session
     )
     assert (status, said) == (1, b"")
     assert session.before(other, SLICEGREP_HOOK_TIMEOUT="60") == {}
+
+
+def test_an_interception_that_was_not_delivered_costs_nothing(session: Session, big: Path) -> None:
+    """A refused read: nothing was shown, so the read that is granted later is no second one."""
+    assert session.before(big)
+    assert session.before(big) == {}
+    assert session.ledger() == []
+
+
+@pytest.mark.parametrize(("start", "count"), [(1, 0), (0, 1), (0, -1)])
+def test_another_range_than_planned_gets_no_slices(
+    session: Session, big: Path, start: int, count: int
+) -> None:
+    """Another hook rewrote the call, or the client cut the result."""
+    first = session.before(big)
+    narrowed = first["updatedInput"]
+    file = {"startLine": narrowed["offset"] + start, "numLines": narrowed["limit"] + count}
+    assert session.after(first, big, {"type": "text", "file": file}) == {}
+
+
+def test_what_else_the_call_asked_for_is_kept(session: Session, big: Path) -> None:
+    """The input is narrowed, not replaced."""
+    assert session.before(big, {"note": "x"})["updatedInput"]["note"] == "x"
+
+
+def test_an_older_client_is_told_of_its_refusal(session: Session, big: Path) -> None:
+    """2.1.100 refuses what 2.1.332 cuts: what it would have delivered is an error message."""
+    big.write_bytes(BIG.read_bytes() * 2)
+    session.read(big)
+    payload = session.payload("Read", {"file_path": str(big)}, tool_use_id="toolu_old")
+    del payload["prompt_id"]
+    session.agent = "old"
+    payload["agent_id"] = "old"
+    narrowed = session.fire("pre-read", payload)["hookSpecificOutput"]["updatedInput"]
+    lines = lines_of(big)[narrowed["offset"] - 1 :][: narrowed["limit"]]
+    file = {"startLine": narrowed["offset"], "numLines": len(lines)}
+    session.fire("post-read", {**payload, "tool_response": {"type": "text", "file": file}})
+    assert [row["before"] for row in session.ledger()] == [25_000, 60]
+
+
+def test_parallel_hooks_intercept_a_file_once(session: Session, big: Path) -> None:
+    """Real processes at the same moment: one narrows, the others pass."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    def one(number: int) -> bytes:
+        payload = session.payload("Read", {"file_path": str(big)}, tool_use_id=f"toolu_{number}")
+        return run_hook("pre-read", json.dumps(payload).encode(), session.environment())[1]
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(one, range(8)))
+    assert sum(bool(answer) for answer in answers) == 1
+    assert len(list((session.home / "state" / session.session_id / "plans").iterdir())) == 1
+
+
+def test_a_definition_larger_than_the_budget_is_cut_and_the_rest_listed(session: Session) -> None:
+    """One match over the budget is no reason for none (serena#1640, probe#594)."""
+    path = session.folder / "giant.py"
+    body = "\n".join(f"    total_{n} = settle_invoice(total_{n - 1}, {n})" for n in range(1, 900))
+    path.write_text(f"import os\n\n\ndef giant(total_0):\n{body}\n")
+    session.ask("why does giant settle_invoice twice?")
+    first, text = session.read(path)
+    start, limit = first["updatedInput"]["offset"], first["updatedInput"]["limit"]
+    assert 0 < limit < 500
+    assert "STILL NOT SHOWN" in text
+    offers = [
+        (int(m[1]), int(m[2])) for m in re.finditer(r"(?m)^  offset=(\d+)  limit=(\d+)   \(.*giant\)$", text)
+    ]
+    assert offers
+    shown = set(range(start, start + limit))
+    assert all(shown.isdisjoint(range(offset, offset + count)) for offset, count in offers)

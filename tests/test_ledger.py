@@ -93,7 +93,7 @@ def test_a_hook_that_was_killed_counts_as_a_fail_open(tmp_path: Path) -> None:
     old = time.time() - 120
     os.utime(run / "hook-pre_read-1", (old, old))
     ledger.settle(str(tmp_path))
-    assert report(ledger.rows(str(tmp_path))).fail_opens == {"pre_read: killed or out of time": 1}
+    assert report(ledger.rows(str(tmp_path))).fail_opens == {"pre-read: killed or out of time": 1}
     assert [file.name for file in run.iterdir()] == ["hook-post_read-2"]
 
 
@@ -102,7 +102,7 @@ def test_net_can_be_negative_and_is_said() -> None:
     rows = [
         {"kind": "read", "session": "s", "project": "p", "before": 3000, "after": 1200, "ms": [40, 5]},
         {"kind": "again", "session": "s", "project": "p", "tokens": 3000, "whole": True},
-        {"kind": "annotate", "session": "s", "project": "p", "hits": 5, "annotated": 4, "added": 90, "ms": 9},
+        {"kind": "annotate", "session": "s", "project": "p", "hits": 5, "annotated": 4, "added": 30, "ms": 9},
     ]
     found = report(rows)
     assert found.total.net == 3000 - 1200 - 3000 - 30

@@ -24,7 +24,7 @@ __all__ = ["line_costs", "read_instead"]
 
 CLIENT_BYTES = 262_144
 CLIENT_TOKENS = 25_000
-"""The client's own limits of a plain read (CLIENT_FACTS)."""
+"""The client's own limits of a plain read."""
 REFUSAL_TOKENS = 60
 """What the model reads where the client refuses."""
 LARGEST_SHARE = 0.6

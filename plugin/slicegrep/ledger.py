@@ -55,8 +55,13 @@ def marks_of(costs: Sequence[int]) -> list[int]:
 
 def again_tokens(marks: Sequence[int], lines: int, offset: int, limit: int) -> int:
     """Return the tokens of `limit` lines from `offset` (1-based) on, by the marks; within a step they count evenly."""
-    if len(marks) < 2 or lines <= 0:
-        return 0
+    if (
+        len(marks) < 2
+        or lines <= 0
+        or not all(isinstance(mark, int) and mark >= 0 for mark in marks)
+        or not marks[0]
+    ):
+        return 0  # a damaged row
     first, last = max(offset, 1) - 1, min(max(offset, 1) - 1 + max(limit, 0), lines)
     return max(0, round(_up_to(marks, lines, last) - _up_to(marks, lines, first)))
 
@@ -95,7 +100,8 @@ def settle(home: str) -> None:
             try:
                 if now - os.stat(path).st_mtime > _STALE_SECONDS:
                     os.unlink(path)
-                    record(home, "fail", event=name.split("-", 2)[1], cause="killed or out of time")
+                    event = name.split("-", 2)[1].replace("_", "-")
+                    record(home, "fail", event=event, cause="killed or out of time")
             except OSError:
                 continue
     sessions = [
@@ -125,15 +131,20 @@ def _settle_session(
         os.unlink(taken)
     except OSError:
         return
-    for line in lines:
-        payload = _parsed(line)
+    payloads = [_parsed(line) for line in lines]
+    fresh = {
+        key for key in map(_delivered, payloads) if key[1]
+    }  # before its interception a read cost nothing extra
+    for payload in payloads:
+        fresh.discard(_delivered(payload))
         given = payload.get("tool_input")
         if not isinstance(given, dict) or not isinstance(given.get("file_path"), str):
             continue
         agent = str(payload.get("agent_id") or "")
         try:
-            path = os.path.realpath(given["file_path"])
-            row = shown.get((session, agent, path))
+            named = os.path.join(str(payload.get("cwd") or "/"), os.path.expanduser(given["file_path"]))
+            path = os.path.realpath(named)
+            row = None if (agent, path) in fresh else shown.get((session, agent, path))
         except (ValueError, TypeError):  # a NUL in the path, a damaged row
             continue
         if row is None:
@@ -157,6 +168,12 @@ def _settle_session(
         )
 
 
+def _delivered(payload: Mapping[str, object]) -> tuple[str, str]:
+    """Return agent and path where the row says that an interception was delivered here."""
+    found = payload.get("delivered")
+    return (str(payload.get("agent_id") or ""), found) if isinstance(found, str) else ("", "")
+
+
 def _names(folder: str) -> list[str]:
     try:
         return sorted(os.listdir(folder))
@@ -167,6 +184,6 @@ def _names(folder: str) -> list[str]:
 def _parsed(line: bytes) -> dict[str, object]:
     try:
         row = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return {}
     return row if isinstance(row, dict) else {}

@@ -9,7 +9,7 @@ from slicegrep.types import Omitted, Plan, Slice, Source  # noqa: TC001 (as abov
 __all__ = ["TEXT_LIMIT", "delivery", "frame", "notice", "numbered", "utf16_units"]
 
 TEXT_LIMIT = 9_500
-"""UTF-16 code units of one text. The client saves a context over 10,000 to a file and shows 2 kB of it (CLIENT_FACTS)."""
+"""UTF-16 code units of one text. The client saves a context over 10,000 to a file and shows 2 kB of it."""
 LONGEST_PATH = 600
 LONGEST_NAME = 80
 """Characters. What is longer loses its beginning, which tells least."""

@@ -12,9 +12,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "Totals", "report", "told"]
 
-# A suffix is short words, numbers and an arrow: about a token for three characters.
-_CHARACTERS_A_TOKEN = 3
-
 
 class Totals(BaseModel):
     """Counts of one project, one session, or all. Tokens are estimates of o200k_base."""
@@ -81,6 +78,8 @@ def report(rows: Iterable[Mapping[str, object]]) -> Report:
             times["post-read"].append(_number(ms[1]))
         elif kind == "annotate":
             times["annotate"].append(_number(ms))
+            if row.get("late"):
+                causes["post-search: annotating ran out of time"] += 1
     return Report(
         total=total,
         projects=projects,
@@ -102,7 +101,7 @@ def _add(to: Totals, row: Mapping[str, object]) -> None:
     elif kind == "annotate":
         to.hits += int(_number(row.get("hits")))
         to.annotated += int(_number(row.get("annotated")))
-        to.tokens_annotations += int(_number(row.get("added"))) // _CHARACTERS_A_TOKEN
+        to.tokens_annotations += int(_number(row.get("added")))
     to.net = to.tokens_before - to.tokens_after - to.tokens_again - to.tokens_annotations
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import fields
 
-from slicegrep.home import create_private, replace_private
+from slicegrep.home import append_private, create_private, replace_private
 from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
 from slicegrep.ledger import settle
 from slicegrep.types import Omitted, Plan, Slice
@@ -20,7 +21,9 @@ except ImportError:
 __all__ = [
     "LARGE_BYTES",
     "drop_orphans",
+    "end_try",
     "first_try",
+    "mark_delivered",
     "mark_seen",
     "seen_before",
     "store_plan",
@@ -54,6 +57,17 @@ def mark_seen(call: Call, real_path: str, note: dict[str, object]) -> bool:
     return create_private(_seen_file(call, real_path), json.dumps(note, separators=(",", ":")).encode())
 
 
+def mark_delivered(call: Call, real_path: str, note: dict[str, object]) -> None:
+    """Note that the model was shown the slices: from here on, what is read of the file again is set against them.
+
+    Raises OSError.
+    """
+    kept = json.dumps({**note, "delivered": True}, separators=(",", ":")).encode()
+    replace_private(_seen_file(call, real_path), kept)
+    row = json.dumps({"delivered": real_path, "agent_id": call.agent}, separators=(",", ":")).encode()
+    append_private(os.path.join(call.state, "reads"), row + b"\n")
+
+
 def seen_before(call: Call, real_path: str) -> dict[str, object] | None:
     """Return the note of an earlier interception, {} where it cannot be read, None where there was none."""
     try:
@@ -61,7 +75,7 @@ def seen_before(call: Call, real_path: str) -> dict[str, object] | None:
             note = json.loads(file.read(1_000_000))
     except FileNotFoundError:
         return None
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return note if isinstance(note, dict) else {}
 
@@ -98,7 +112,7 @@ def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
         given["omitted"] = tuple(Omitted(*row) for row in given["omitted"])
         given["map_lines"] = tuple(given["map_lines"])
         return Plan(**given), dict(stored["note"])
-    except (ValueError, KeyError, TypeError, IndexError):
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError):
         return None
 
 
@@ -108,6 +122,12 @@ def first_try(call: Call, real_path: str) -> bool:
     Raises OSError.
     """
     return create_private(_seen_file(call, real_path, "tried"), b"")
+
+
+def end_try(call: Call, real_path: str) -> None:
+    """Take the note of `first_try` away: the work came to its end. What cannot be removed stays."""
+    with suppress(OSError):
+        os.unlink(_seen_file(call, real_path, "tried"))
 
 
 def drop_orphans(call: Call) -> None:

@@ -25,14 +25,20 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise."""
     started = time.perf_counter()
     path = call.file_path
-    if call.tool != "Read" or not path or not call.use_id or any(call.given.get(name) for name in _WHOLE):
+    if (
+        call.tool != "Read"
+        or not path
+        or not call.use_id
+        or any(call.given.get(name) not in (None, False, "") for name in _WHOLE)
+    ):
         return None
     real = os.path.realpath(path)
     if not language_of(real) or _excluded(path, real, settings.exclude):
         return None
     earlier = planned.seen_before(call, real)
     if earlier is not None:
-        _count_again(call, real, earlier)
+        if earlier.get("delivered"):
+            _count_again(call, real, earlier)
         return None
     source = read_source(real, max_bytes=settings.max_bytes)
     if source is None or not shown_as_is(source) or _could_break_out(path, source):
@@ -50,6 +56,7 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     plan = read_instead(
         source, session_focus(call, real), settings, costs=costs, cuts_long_reads="prompt_id" in payload
     )
+    planned.end_try(call, real)
     if plan is None:
         return None
     note: dict[str, object] = {
@@ -98,6 +105,8 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
         raised=plan.raised,
         **{**note, "ms": [note.get("ms"), _since(started)]},
     )
+    with suppress(OSError):
+        planned.mark_delivered(call, str(note["path"]), note)
     answer: dict[str, object] = {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": text}
     }

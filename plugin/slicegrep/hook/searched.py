@@ -11,6 +11,7 @@ from slicegrep.hook import search_output
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.hook.memory import add_recent
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
+from slicegrep.tokens import estimate
 
 __all__ = ["after"]
 
@@ -49,16 +50,16 @@ def _record(call: Call, done: search_output.Outcome, started: float, payload: Ma
 
 
 def _added(answer: dict[str, object] | None, payload: Mapping[str, object]) -> int:
-    """Return the characters that the answer makes the model read beyond the tool's own output."""
+    """Return about how many tokens the answer makes the model read beyond the tool's own output."""
     said = (answer or {}).get("hookSpecificOutput")
     if not isinstance(said, dict):
         return 0
     beside = said.get("additionalContext")
     if isinstance(beside, str):
-        return len(beside)
-    return max(0, _length(said.get("updatedToolOutput")) - _length(payload.get("tool_response")))
+        return estimate(beside)
+    return max(0, _tokens(said.get("updatedToolOutput")) - _tokens(payload.get("tool_response")))
 
 
-def _length(output: object) -> int:
+def _tokens(output: object) -> int:
     values = output.values() if isinstance(output, dict) else ()
-    return sum(len(value) for value in values if isinstance(value, str))
+    return sum(estimate(value) for value in values if isinstance(value, str))
