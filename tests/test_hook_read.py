@@ -509,14 +509,30 @@ def test_an_older_client_is_told_of_its_refusal(session: Session, big: Path) -> 
 
 def test_parallel_hooks_intercept_a_file_once(session: Session, big: Path) -> None:
     """Real processes at the same moment: one narrows, the others pass."""
-    from concurrent.futures import ThreadPoolExecutor
+    import subprocess
+    import sys
 
-    def one(number: int) -> bytes:
+    main = Path(__file__).parents[1] / "plugin" / "slicegrep" / "hook" / "__main__.py"
+    running = [
+        subprocess.Popen(
+            [sys.executable, str(main), "pre-read", ""],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=session.environment(SLICEGREP_HOOK_TIMEOUT="30"),
+        )
+        for _ in range(6)
+    ]
+    for number, process in enumerate(running):
         payload = session.payload("Read", {"file_path": str(big)}, tool_use_id=f"toolu_{number}")
-        return run_hook("pre-read", json.dumps(payload).encode(), session.environment())[1]
-
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(one, range(8)))
+        assert process.stdin is not None
+        process.stdin.write(json.dumps(payload).encode())
+        process.stdin.close()
+    answers = []
+    for process in running:
+        assert process.stdout is not None
+        answers.append(process.stdout.read())
+        process.stdout.close()
+        assert process.wait() == 0
     assert sum(bool(answer) for answer in answers) == 1
     assert len(list((session.home / "state" / session.session_id / "plans").iterdir())) == 1
 

@@ -53,7 +53,7 @@ KNOBS = (
         "files above this many bytes are read as they are",
     ),
     Knob(
-        "timeout", "SLICEGREP_HOOK_TIMEOUT", 5.0, "", "seconds after which the plain call happens", 0.05, 60
+        "timeout", "SLICEGREP_HOOK_TIMEOUT", 5.0, "", "seconds after which the plain call happens", 0.001, 60
     ),
     Knob(
         "exclude", "SLICEGREP_HOOK_EXCLUDE", "", "exclude", "globs, comma-separated, of files to leave alone"

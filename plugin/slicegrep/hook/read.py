@@ -120,7 +120,9 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
 
 def _could_break_out(path: str, source: Source) -> bool:
     """Whether a name or a line could end the frame that the client puts around a hook's text."""
-    return not path.isprintable() or any("system-reminder" in line for line in source.lines)
+    return not {"\n", "\r"}.isdisjoint(path) or any(
+        "</system-reminder" in one for one in (path, *source.lines)
+    )
 
 
 def _sound(plan: Plan, total: int) -> bool:
