@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slicegrep.focus import Focus
     from slicegrep.types import Outline, Source
 
-__all__ = ["LONGEST_LINE", "Block", "Evidence", "evidence_of"]
+__all__ = ["LONGEST_LINE", "Block", "Evidence", "blocks_of", "evidence_of"]
 
 BLOCK_LINES = 30
 """A block, BM25's document, is a definition's own lines, cut at blank lines where it is longer than this."""
@@ -64,7 +64,7 @@ _IMPORT = re.compile(
 def evidence_of(source: Source, outline: Outline, focus: Focus) -> Evidence:
     """Look the focus up in the file. Time is linear in the file's identifiers."""
     terms = _Terms(focus)
-    blocks = _blocks(source, outline)
+    blocks = blocks_of(source, outline)
     held = tuple([_held(line, terms, focus.literals) for line in source.lines])
     counts = tuple([_merged(held, block.start, block.end) for block in blocks])
     rarity = _rarity(counts)
@@ -73,7 +73,7 @@ def evidence_of(source: Source, outline: Outline, focus: Focus) -> Evidence:
     return Evidence(held, weight, blocks, counts, tuple(_named(outline, terms, rarity)), imports)
 
 
-def _blocks(source: Source, outline: Outline) -> tuple[Block, ...]:
+def blocks_of(source: Source, outline: Outline) -> tuple[Block, ...]:
     """Cut the file at the borders of definitions, and what is longer than BLOCK_LINES at blank lines."""
     n = len(source.lines)
     owner = [-1] * (n + 2)
