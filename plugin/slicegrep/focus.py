@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from slicegrep.words import IDENTIFIER, STOP_WORDS, SYNONYMS, is_code_name, stem, sub_words
 
-__all__ = ["Focus", "Said", "focus_of"]
+__all__ = ["Focus", "Said", "cleaned", "focus_of", "literals_of", "marked_words", "raise_weight"]
 
 # Pasted base64, hex and the like say nothing, and cost the patterns below quadratic time.
 _LONG_WORD = re.compile(r"(?<!\S)\S{200,}")
@@ -96,18 +96,10 @@ def focus_of(
 
 
 def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
-    text = _TRAILER.sub("", _URL.sub(" ", _LONG_WORD.sub(" ", _ends(piece.text))))
-    marked = {
-        word
-        for match in _QUOTED.finditer(text)
-        for group in match.groups()
-        if group
-        for word in IDENTIFIER.findall(group)
-    }
-    marked.update(word for match in _CALLED.finditer(text) for word in IDENTIFIER.findall(match[1]))
-    marked.update(word for match in _DOTTED.finditer(text) for word in IDENTIFIER.findall(match[0]))
-    for literal in _literals(text):
-        _raise(literals, literal, piece.weight)
+    text = cleaned(piece.text)
+    marked = marked_words(text)
+    for literal in literals_of(text):
+        raise_weight(literals, literal, piece.weight)
     before = ""
     words = [
         w for w in IDENTIFIER.findall(text) if len(w) > 1 and (w.lower() not in STOP_WORDS or w in marked)
@@ -119,24 +111,43 @@ def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals
         weight = piece.weight * (1.0 if early else LATE_WEIGHT)
         parts = sub_words(word)
         joined = lower.replace("_", "")
-        _raise(names, joined, weight * (CODE_NAME_WEIGHT if code else PROSE_WEIGHT))
+        raise_weight(names, joined, weight * (CODE_NAME_WEIGHT if code else PROSE_WEIGHT))
         if before and not code:
-            _raise(names, before + joined, weight * JOINED_WEIGHT)
+            raise_weight(names, before + joined, weight * JOINED_WEIGHT)
         before = "" if code else joined
         for part in parts:
             if len(part) > 1 and part not in STOP_WORDS:
                 share = weight * (PART_WEIGHT if len(parts) > 1 else PROSE_WEIGHT)
-                _raise(terms, stem(part), share)
+                raise_weight(terms, stem(part), share)
                 for other in SYNONYMS.get(stem(part), ()):
                     if other not in terms:
                         terms[other] = share * SYNONYM_WEIGHT
+
+
+def cleaned(text: str) -> str:
+    """Return the head and the end of a text, without addresses, trailers of commits and words that are data."""
+    return _TRAILER.sub("", _URL.sub(" ", _LONG_WORD.sub(" ", _ends(text))))
+
+
+def marked_words(text: str) -> set[str]:
+    """Return the words that quotes, a call's parenthesis or a dot mark as names of code."""
+    marked = {
+        word
+        for match in _QUOTED.finditer(text)
+        for group in match.groups()
+        if group
+        for word in IDENTIFIER.findall(group)
+    }
+    marked.update(word for match in _CALLED.finditer(text) for word in IDENTIFIER.findall(match[1]))
+    marked.update(word for match in _DOTTED.finditer(text) for word in IDENTIFIER.findall(match[0]))
+    return marked
 
 
 def _ends(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST // 2]}\n{text[-_LONGEST // 2 :]}"
 
 
-def _literals(text: str) -> list[str]:
+def literals_of(text: str) -> list[str]:
     """Return the quoted phrases, then the numbers and options of a text, each once; of many the first and the last."""
     quoted = (next(group for group in match.groups() if group).strip() for match in _QUOTED.finditer(text))
     found = dict.fromkeys(phrase for phrase in quoted if len(phrase) > 3 and not phrase.isidentifier())
@@ -147,7 +158,8 @@ def _literals(text: str) -> list[str]:
     )
 
 
-def _raise(weights: dict[str, float], key: str, weight: float) -> None:
+def raise_weight(weights: dict[str, float], key: str, weight: float) -> None:
+    """Count a further mention of `key`, of this weight, within REPEATED and MOST_REPEATED."""
     old = weights.get(key, 0.0)
     raised = max(old, weight) + REPEATED * min(old, weight)
     weights[key] = max(old, min(raised, MOST_REPEATED * weight))
