@@ -16,10 +16,12 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import given
+import tiktoken
+from hypothesis import given, settings
 from hypothesis import strategies as st
+from slicegrep.o200k import RANKS_NAME, VOCABULARY_NAME, open_ranks, pieces_of
 from slicegrep.pieces import PIECE, Prices
-from slicegrep.tokens import VOCABULARY_NAME, count, estimate, exact_encoder, weigh
+from slicegrep.tokens import counter, estimate, exact_encoder, weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,8 +34,18 @@ MODULES = ["argparse", "ast", "calendar", "codecs", "configparser", "copy", "csv
 @pytest.fixture(scope="module")
 def true() -> Callable[[str], int]:
     """Return tiktoken's own count; the tests' runner puts the vocabulary where TIKTOKEN_CACHE_DIR says."""
-    encoder = exact_encoder(VOCABULARY)
-    assert encoder is not None, "no vocabulary in TIKTOKEN_CACHE_DIR: run the tests by tests/run"
+    assert (Path(VOCABULARY) / VOCABULARY_NAME).is_file(), "no vocabulary: run the tests by tests/run"
+    encoding = tiktoken.get_encoding("o200k_base")
+    return lambda text: len(encoding.encode(text, disallowed_special=()))
+
+
+@pytest.fixture(scope="module")
+def exact(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
+    """Return the project's exact count."""
+    folder = tmp_path_factory.mktemp("vocab")
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, folder)
+    encoder = exact_encoder(str(folder))
+    assert encoder is not None
     return encoder
 
 
@@ -161,19 +173,133 @@ def test_the_memo_of_prices_is_bounded() -> None:
     assert prices[" frobnicate"] == before
 
 
-def test_the_exact_count_takes_text_as_text(true: Callable[[str], int]) -> None:
-    """Text that looks like a special token is counted as it stands; half a surrogate pair and a million spaces too."""
-    assert true("hello world") == 2
-    assert true("<|endoftext|>") > 1
-    assert true("\ud83d") > 0
-    assert true(" " * 1_000_000) == pytest.approx(1_000_000 / 128, rel=0.05)
+ODD_PARTS = [
+    "a", "B", "Ab", "\u017f", "'s", "'S", "'ll", "'LL", "'\u017f", "'re", " ", "  ", "\n", "\r\n", "\t", "\u3000", "\xa0", "é", "É", "中文", "ǅ",
+    "ʰ", "\u0301", "12", "3456", "٣", "²", "—", "/", "//", "<|endoftext|>", "🚀", "👩‍🚀", "⠿", "\x1c", "\x85", "\u2028", "İ", "ß", "\0", "=",
+    "\ufeff", "{}", "();", "_", "__init__", "ﬁ", "ᵃ", "\U0001d518", "\u200b", "한국", "รับ", "\u0627",
+]  # fmt: skip
 
 
-def test_count_says_whether_it_is_exact(tmp_path: Path) -> None:
+@settings(max_examples=600)
+@given(st.lists(st.sampled_from(ODD_PARTS), max_size=30))
+def test_the_exact_count_is_tiktokens_on_odd_mixtures(
+    true: Callable[[str], int], exact: Callable[[str], int], parts: list[str]
+) -> None:
+    """Every kind of character beside every other: letters without a case, marks, digits, spaces, signs, contractions."""
+    text = "".join(parts)
+    assert "".join(pieces_of(text)) == text
+    assert exact(text) == true(text)
+
+
+@given(st.text(st.characters(exclude_categories=["Cn", "Cs"])))
+def test_the_exact_count_is_tiktokens_on_any_text(
+    true: Callable[[str], int], exact: Callable[[str], int], text: str
+) -> None:
+    """Whatever characters stand beside each other."""
+    assert exact(text) == true(text)
+
+
+def test_the_exact_count_is_tiktokens_on_real_files(
+    true: Callable[[str], int], exact: Callable[[str], int]
+) -> None:
+    """Code, prose, data and generated tables, whole."""
+    texts = [*chunks()[::3], *WRITTEN.values()]
+    root = Path(__file__).parents[1]
+    texts += [
+        path.read_text("utf-8") for path in [*root.glob("docs/*.md"), *root.glob("plugin/slicegrep/*.py")]
+    ]
+    assert len(texts) > 100
+    assert [exact(text) for text in texts] == [true(text) for text in texts]
+
+
+def test_the_exact_count_takes_text_as_text(true: Callable[[str], int], exact: Callable[[str], int]) -> None:
+    """Text that looks like a special token is counted as it stands; half a surrogate pair is what tiktoken makes of it."""
+    assert exact("hello world") == 2
+    assert exact("<|endoftext|>") > 1
+    for text in (
+        "\ud83d",
+        "name\udcff.py",
+        "",
+        " " * 3_000,
+        "\n" * 900,
+        "⠿" * 500,
+        "aB3/" * 800,
+        "a" * 2_000,
+    ):
+        assert exact(text) == true(text)
+
+
+@pytest.mark.parametrize("unit", ["a", "xqz", " ", "\n", "=", "中", "🚀", "A"])
+def test_no_text_is_counted_for_long(exact: Callable[[str], int], unit: str) -> None:
+    """One piece of 50,000 characters is merged in half a second, not in minutes."""
+    started = time.process_time()
+    assert exact(unit * (50_000 // len(unit))) > 0
+    assert time.process_time() - started < 5
+
+
+def test_the_memo_of_exact_counts_is_bounded(exact: Callable[[str], int]) -> None:
+    """A resident engine that reads new words for weeks does not grow, and counts stay what they were."""
+    memo = exact.__self__  # type: ignore[attr-defined]
+    before = exact(" frobnicate")
+    for number in range(0, 150_000, 50):
+        exact(
+            " ".join(
+                f"{n:x}".translate({48 + d: 103 + d for d in range(10)}) for n in range(number, number + 50)
+            )
+        )
+    assert len(memo) <= 60_000
+    assert exact(" frobnicate") == before
+
+
+def test_the_counter_says_whether_it_is_exact(tmp_path: Path) -> None:
     """With the vocabulary the count is tiktoken's; without, the estimate, marked as such."""
-    assert count("hello world", VOCABULARY) == (2, True)
-    assert count("hello world", str(tmp_path)) == (estimate("hello world"), False)
-    assert count("hello world") == (estimate("hello world"), False)
+    assert counter(str(tmp_path)) == (estimate, False)
+    assert counter("") == (estimate, False)
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, tmp_path)
+    count, is_exact = counter(str(tmp_path))
+    assert (count("hello world"), is_exact) == (2, True)
+
+
+def test_the_second_form_of_the_vocabulary_is_enough(tmp_path: Path) -> None:
+    """It is made at the first count, private, and serves alone from then on."""
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, tmp_path)
+    first = open_ranks(str(tmp_path))
+    made = tmp_path / RANKS_NAME
+    assert made.stat().st_mode & 0o077 == 0 or os.name == "nt"
+    (tmp_path / VOCABULARY_NAME).unlink()
+    again = open_ranks(str(tmp_path))
+    assert first and again
+    assert [again.of(token) for token in (b"!", b" the", b"hello world")] == [0, 290, -1]
+    assert first.of(b" the") == 290
+
+
+@pytest.mark.parametrize("damage", ["empty", "short", "changed", "other version", "folder"])
+def test_a_damaged_second_form_is_not_used(tmp_path: Path, damage: str) -> None:
+    """It is made again where tiktoken's file is there; else there is no exact count."""
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, tmp_path)
+    open_ranks(str(tmp_path))
+    made = tmp_path / RANKS_NAME
+    data = made.read_bytes()
+    if damage == "folder":
+        made.unlink()
+        made.mkdir()
+    else:
+        made.write_bytes(
+            {
+                "empty": b"",
+                "short": data[:-9],
+                "changed": data[:99_999] + b"?" + data[100_000:],
+                "other version": data.replace(b" 1\n", b" 0\n", 1),
+            }[damage]
+        )
+    ranks = open_ranks(str(tmp_path))
+    assert ranks is not None
+    assert ranks.of(b" the") == 290
+    assert damage == "folder" or made.read_bytes() == data
+    if damage != "folder":
+        made.write_bytes(data[:-9])
+    (tmp_path / VOCABULARY_NAME).unlink()
+    assert open_ranks(str(tmp_path)) is None
 
 
 @pytest.mark.parametrize("damage", ["missing", "empty", "short", "changed", "folder"])
@@ -199,17 +325,6 @@ def test_a_vocabulary_that_is_not_whole_is_never_fetched(
     assert (path.stat().st_size if path.is_file() else None) == there
 
 
-def test_asking_leaves_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """TIKTOKEN_CACHE_DIR is the user's."""
-    for value in ("", "/somewhere/else"):
-        monkeypatch.setenv("TIKTOKEN_CACHE_DIR", value)
-        exact_encoder(VOCABULARY)
-        assert os.environ["TIKTOKEN_CACHE_DIR"] == value
-    monkeypatch.delenv("TIKTOKEN_CACHE_DIR")
-    exact_encoder(VOCABULARY)
-    assert "TIKTOKEN_CACHE_DIR" not in os.environ
-
-
 def test_an_estimate_imports_nothing_heavy() -> None:
     """The hook's cold path estimates without tiktoken, its vocabulary, or the modules that they bring."""
     code = (
@@ -221,3 +336,21 @@ def test_an_estimate_imports_nothing_heavy() -> None:
         [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_an_exact_count_in_a_cold_process_loads_no_tiktoken(
+    exact: Callable[[str], int], tmp_path: Path
+) -> None:
+    """Loading tiktoken's merges takes a quarter of a second: a command line has no time for it."""
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, tmp_path)
+    open_ranks(str(tmp_path))
+    text = chunks()[0]
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parents[1] / 'plugin')!r});"
+        f"from slicegrep.tokens import counter; count, exact = counter({str(tmp_path)!r}); n = count({text!r});"
+        "print(n, exact, sorted({'tiktoken', 'regex', 'sqlite3', 'hashlib', 'typing'} & set(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == f"{exact(text)} True []"

