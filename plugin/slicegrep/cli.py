@@ -8,13 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from slicegrep.commands import COMMANDS
+from slicegrep.commands.parser import Parser, UsageError
 from slicegrep.terminal import complain, open_streams, write
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Sequence
-
-    from slicegrep.commands.parser import Parser
 
 __all__ = ["main"]
 
@@ -39,8 +38,11 @@ def main(words: Sequence[str] | None = None) -> int:
         _drop_output()  # a full disk: what is left of the output would fail once more at the end
         complain(_told(error))
         return 2
-    except ValueError as error:
+    except (UsageError, ValueError) as error:
         complain(str(error))
+        return 2
+    except Exception as error:  # noqa: BLE001 (the process boundary: one line that says where, not a traceback)
+        complain(f"a fault of slicegrep's own, or of its set-up (slicegrep doctor): {_placed(error)}")
         return 2
     return status
 
@@ -64,6 +66,14 @@ def _told(error: OSError) -> str:
     return f"{os.fsdecode(error.filename)}: {reason}" if isinstance(error.filename, (str, bytes)) else reason
 
 
+def _placed(error: Exception) -> str:
+    at = error.__traceback__
+    while at is not None and at.tb_next is not None:
+        at = at.tb_next
+    where = f" at {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else ""
+    return f"{type(error).__name__}{where}: {error}"
+
+
 def _drop_output() -> None:
     """Have what standard output still holds go nowhere."""
     with suppress(OSError):
@@ -74,8 +84,6 @@ def _drop_output() -> None:
 
 def _parser() -> Parser:
     """Return the parser of the commands, but for `setup` and a search."""
-    from slicegrep.commands.parser import Parser
-
     parser = Parser(prog="slicegrep")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 

@@ -103,14 +103,14 @@ def _paged(text: str, command: list[str], environment: Mapping[str, str]) -> boo
     import subprocess  # noqa: PLC0415
 
     sys.stdout.flush()
+    # Ctrl-C is for the pager, which goes on: we must not leave it behind with a terminal in its hands. (A handler of our
+    # own, where one that ignores would be the pager's too.)
+    before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
         child = subprocess.Popen(command, stdin=subprocess.PIPE, env={"LESS": "FRX", **environment})
+        child.communicate(text.encode("utf-8", "surrogateescape"))
     except OSError:
         return False
-    # Ctrl-C is for the pager, which goes on: we must not leave it behind with a terminal in its hands.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        child.communicate(text.encode("utf-8", "surrogateescape"))
     finally:
         signal.signal(signal.SIGINT, before)
     return True

@@ -7,8 +7,8 @@ import argparse
 __all__ = ["Parser", "UsageError", "whole_number"]
 
 
-class UsageError(ValueError):
-    """Words that are no command line; the message is for a person, in one line."""
+class UsageError(Exception):
+    """Words that are no command line; the message is for a person, in one line. No ValueError: argparse hides those."""
 
 
 class Parser(argparse.ArgumentParser):

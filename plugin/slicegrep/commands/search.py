@@ -89,10 +89,13 @@ def search(words: Sequence[str]) -> int:
 
 
 def _print(result: Result, colour: str, *, page: bool) -> None:
-    text = result.render()
-    coloured, screen = wants_colour(colour, os.environ), sys.stdout.isatty()
-    if coloured or screen:
-        text = visible(text)
+    screen = sys.stdout.isatty()
+    if wants_colour(colour, os.environ):
+        from slicegrep.highlight import painted  # noqa: PLC0415 (only what a person looks at is painted)
+
+        text = painted(result)
+    else:
+        text = visible(result.render()) if screen else result.render()
     if screen:
         show(text, page=page, environment=os.environ)
     else:
