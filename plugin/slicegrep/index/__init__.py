@@ -1,0 +1,9 @@
+"""The code index of a workspace: files, chunks, symbols and postings, kept in SQLite and brought up to date before each use."""
+
+from __future__ import annotations
+
+from slicegrep.index.opened import open_view, view_of, workspace_of
+from slicegrep.index.store import Damaged
+from slicegrep.index.view import FileRow, SymbolRow, View
+
+__all__ = ["Damaged", "FileRow", "SymbolRow", "View", "open_view", "view_of", "workspace_of"]

@@ -1,0 +1,57 @@
+"""A walked file made ready for the index: read, outlined, and known for what it is."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from slicegrep.index.segment import Document
+from slicegrep.outline import outline
+from slicegrep.roles import HEAD_BYTES, flags_of, kind_of
+from slicegrep.source import read_source
+
+if TYPE_CHECKING:
+    from slicegrep.index.segment import Builder
+    from slicegrep.types import Source
+
+__all__ = ["SEARCHED", "add_file", "add_source", "is_wanted"]
+
+SEARCHED = frozenset({"code", "docs", "config"})
+"""The kinds whose text is indexed."""
+
+
+def is_wanted(path: str) -> bool:
+    """Whether a file gets a row in the index, by its path: not what is binary or data by its name."""
+    return kind_of(path, 0, b"text") in SEARCHED
+
+
+def add_file(builder: Builder, root: str, path: str, size: int, mtime_ns: int) -> None:
+    """Read a file and add it. One that is no text, too large, unreadable or gone gets a row without content."""
+    source = read_source(os.path.join(root, path)) if kind_of(path, size, b"text") in SEARCHED else None
+    head = _head(source) if source else b""
+    kind = kind_of(path, source.size, head or b"text") if source else ""
+    if source is None or kind not in SEARCHED or source.encoding == "binary":
+        builder.add(Document(path, "", frozenset(), size, mtime_ns), None, None)
+    else:
+        builder.add(Document(path, kind, flags_of(path, head), size, mtime_ns), source, outline(source))
+
+
+def add_source(builder: Builder, source: Source) -> None:
+    """Add a source that is in memory, whatever its kind."""
+    head = _head(source)
+    kind = kind_of(source.path, 0, head)
+    kind = kind if kind in SEARCHED else "docs"
+    builder.add(
+        Document(source.path, kind, flags_of(source.path, head), source.size, 0), source, outline(source)
+    )
+
+
+def _head(source: Source) -> bytes:
+    """Return about the first HEAD_BYTES of a source."""
+    lines, size = [], 0
+    for line in source.lines:
+        lines.append(line[:HEAD_BYTES])
+        size += len(line) + 1
+        if size > HEAD_BYTES:
+            break
+    return "\n".join(lines).encode("utf-8", "surrogateescape")[:HEAD_BYTES]

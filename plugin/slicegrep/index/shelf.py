@@ -1,0 +1,75 @@
+"""Where the pieces of an index lie: the face that the view reads, and the one in memory."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slicegrep.index.segment import Bases, Builder, Row
+
+__all__ = ["MemoryShelf", "Shelf"]
+
+
+class Shelf:
+    """Segments in the order of their ids, each with named parts (columns and texts) and rows by term."""
+
+    segments: Sequence[int] = ()
+
+    def part(self, segment: int, name: str) -> bytes:
+        """Return a part of a segment."""
+        raise NotImplementedError
+
+    def rows(self, term: str) -> list[Row]:
+        """Return what is held under a term, in the order of the segments that hold it."""
+        raise NotImplementedError
+
+    def outline(self, file: int) -> bytes | None:
+        """Return the qualified names and signatures of a file's symbols; None where the file is on another shelf."""
+        raise NotImplementedError
+
+    def column(self, segment: int, name: str, code: str) -> array[int]:
+        """Return a part as numbers."""
+        values: array[int] = array(code)
+        values.frombytes(self.part(segment, name))
+        return values
+
+    def length(self, segment: int, name: str, code: str) -> int:
+        """Return how many numbers a part has."""
+        return len(self.part(segment, name)) // array(code).itemsize
+
+    def text(self, segment: int, name: str) -> str:
+        """Return a part as text."""
+        return self.part(segment, name).decode("utf-8", "surrogateescape")
+
+    def names(self, segment: int, name: str) -> list[str]:
+        """Return a part as the names that `segment.text_of_names` joined."""
+        text = self.text(segment, name)
+        return text.split("\0") if text else []
+
+
+class MemoryShelf(Shelf):
+    """One segment that is kept in memory."""
+
+    def __init__(self, builder: Builder, bases: Bases, mentions: array[float]) -> None:
+        self.segments = (0,)
+        self._bases = bases
+        self._parts = builder.parts(bases, mentions)
+        self._rows = dict(builder.rows(bases))
+        self._outlines = builder.outlines
+
+    def part(self, segment: int, name: str) -> bytes:  # noqa: ARG002 (there is one segment)
+        """Return a part of the segment."""
+        return self._parts[name]
+
+    def rows(self, term: str) -> list[Row]:
+        """Return what is held under a term."""
+        row = self._rows.get(term)
+        return [] if row is None else [row]
+
+    def outline(self, file: int) -> bytes | None:
+        """Return the qualified names and signatures of a file's symbols."""
+        at = file - self._bases.file
+        return self._outlines[at] if 0 <= at < len(self._outlines) else None

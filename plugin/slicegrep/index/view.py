@@ -1,0 +1,362 @@
+"""The index as a search sees it: files, chunks, symbols and postings of one moment."""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
+
+from slicegrep.index.segment import Row
+from slicegrep.index.terms import joined
+from slicegrep.types import Source, Symbol
+from slicegrep.words import stem, sub_words
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from slicegrep.index.shelf import Shelf
+
+__all__ = ["FileRow", "SymbolRow", "View"]
+
+_CACHED_TERMS = 1024
+_CACHED_OUTLINES = 512
+
+
+class FileRow(NamedTuple):
+    """A file of the index. `path` is relative to the root, with `/`, undecodable bytes as lone surrogates."""
+
+    id: int
+    path: str
+    language: str
+    kind: str
+    """`code`, `docs`, `config`; `data` or "" for what is known but holds no chunk (too large, binary)."""
+    flags: frozenset[str]
+    size: int
+    mtime_ns: int
+    """0 where the next look must compare the content."""
+    lines: int
+    first_chunk: int
+    chunks: int
+    mentions: float
+    """How much the other files refer to what this one defines: the sum over its top-level and class-level names of
+    log2(1 + other files that hold the name / files that define it)."""
+
+
+class SymbolRow(NamedTuple):
+    """A definition. Lines are 1-based and inclusive; `parent` is a symbol id or -1."""
+
+    id: int
+    file: int
+    kind: str
+    name: str
+    qualified: str
+    start: int
+    end: int
+    name_line: int
+    signature: str
+    parent: int
+    depth: int
+
+
+class _Postings(NamedTuple):
+    chunks: array[int]
+    impacts: bytes
+    files: array[int]
+    file_impacts: bytes
+    names: array[int]
+
+
+class View:
+    """The index at one moment. Nothing in it changes; a changed tree gets a new view.
+
+    Chunk, file and symbol ids are positions in its columns. Postings may hold ids of replaced files: `files[id]` is None.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        shelves: Sequence[Shelf],
+        read: Callable[[str, FileRow | None], Source | None],
+        raw: Callable[[str], bytes | None],
+        amended: Mapping[int, tuple[int, int]] | None = None,
+    ) -> None:
+        self.root = root
+        """The workspace, an absolute path."""
+        self._shelves = shelves
+        self._read = read
+        self._raw = raw
+        self._segments = [(shelf, number) for shelf in shelves for number in shelf.segments]
+        self._kept: dict[str, _Postings] = {}
+        self._outlines: dict[int, tuple[Symbol, ...]] = {}
+        self.files: list[FileRow | None] = self._load_files(amended or {})
+        """By file id; None where the file was replaced or is gone."""
+
+    def _load_files(self, amended: Mapping[int, tuple[int, int]]) -> list[FileRow | None]:
+        rows: list[FileRow | None] = []
+        total = len(self.chunk_file)
+        for shelf, number in self._segments:
+            paths = shelf.names(number, "paths")
+            if not paths:
+                continue
+            labels = [_label(text) for text in shelf.names(number, "labels")]
+            first = shelf.column(number, "first_chunk", "I")
+            ends = [*first[1:], first[0] + shelf.length(number, "chunk_file", "I")]
+            languages, kinds, flags = zip(
+                *[labels[n] for n in shelf.column(number, "label", "I")], strict=True
+            )
+            rows.extend(
+                map(
+                    FileRow._make,
+                    zip(
+                        range(len(rows), len(rows) + len(paths)),
+                        paths,
+                        languages,
+                        kinds,
+                        flags,
+                        shelf.column(number, "size", "Q"),
+                        shelf.column(number, "mtime", "q"),
+                        shelf.column(number, "lines", "I"),
+                        first,
+                        [end - begin for begin, end in zip(first, ends, strict=True)],
+                        shelf.column(number, "mentions", "d"),
+                        strict=True,
+                    ),
+                )
+            )
+        dead = 0
+        dead_chunks = 0
+        for file, (size, mtime_ns) in amended.items():
+            row = rows[file]
+            if size < 0:
+                rows[file] = None
+                dead += 1
+                dead_chunks += row.chunks if row else 0
+            elif row is not None:
+                rows[file] = row._replace(size=size, mtime_ns=mtime_ns)
+        self.file_count = len(rows) - dead
+        """Files that are there."""
+        self.chunk_count = total - dead_chunks
+        """Chunks of files that are there."""
+        return rows
+
+    def _column(self, name: str, code: str) -> array[int]:
+        whole: array[int] = array(code)
+        for shelf, number in self._segments:
+            whole += shelf.column(number, name, code)
+        return whole
+
+    @cached_property
+    def chunk_file(self) -> array[int]:
+        """File id by chunk id."""
+        return self._column("chunk_file", "I")
+
+    @cached_property
+    def chunk_start(self) -> array[int]:
+        """First line by chunk id."""
+        return self._column("chunk_start", "I")
+
+    @cached_property
+    def chunk_end(self) -> array[int]:
+        """Last line by chunk id."""
+        return self._column("chunk_end", "I")
+
+    @cached_property
+    def chunk_symbol(self) -> array[int]:
+        """Symbol id of the innermost definition around a chunk, by chunk id; -1 for none."""
+        return self._column("chunk_symbol", "i")
+
+    @cached_property
+    def first_symbol(self) -> array[int]:
+        """By file id, the id of its first symbol: those of a file have ids in a row."""
+        return self._column("first_symbol", "I")
+
+    @cached_property
+    def _symbol_lines(self) -> array[int]:
+        return self._column("symbol_lines", "I")
+
+    @cached_property
+    def _symbol_parent(self) -> array[int]:
+        return self._column("symbol_parent", "i")
+
+    @cached_property
+    def _symbol_kind(self) -> list[str]:
+        kinds: list[str] = []
+        for shelf, number in self._segments:
+            names = shelf.names(number, "symbol_kinds")
+            kinds += [names[n] for n in shelf.column(number, "symbol_kind", "H")]
+        return kinds
+
+    @cached_property
+    def _symbol_names(self) -> list[str]:
+        return [name for shelf, number in self._segments for name in shelf.names(number, "symbol_names")]
+
+    @cached_property
+    def _file_of_path(self) -> dict[str, int]:
+        return {row.path: row.id for row in self.files if row is not None}
+
+    def file_at(self, path: str) -> FileRow | None:
+        """Return the file with that path, or None."""
+        number = self._file_of_path.get(path)
+        return None if number is None else self.files[number]
+
+    def chunk_postings(self, term: str) -> tuple[array[int], bytes]:
+        """Return the chunks that hold a term, ascending, and its impact (1 to 255) in each.
+
+        A term is a stem, or `=` and an identifier in lower case without underscores that has more than one sub-word.
+        """
+        found = self._kept.get(term) or self._find(term)
+        return found.chunks, found.impacts
+
+    def file_postings(self, term: str) -> tuple[array[int], bytes]:
+        """Return the files that hold a term, ascending, and its impact in each as a whole."""
+        found = self._kept.get(term) or self._find(term)
+        return found.files, found.file_impacts
+
+    def name_postings(self, stem: str) -> array[int]:
+        """Return the symbols whose names hold a stem, ascending."""
+        return (self._kept.get(stem) or self._find(stem)).names
+
+    def symbols_named(self, name: str) -> list[int]:
+        """Return the symbols of files that are there with this name; case and underscores do not count."""
+        term = "=" + joined(name)
+        found = (self._kept.get(term) or self._find(term)).names
+        return [number for number in found if self.files[self._file_of_symbol(number)] is not None]
+
+    def _find(self, term: str) -> _Postings:
+        rows = [row for shelf in self._shelves for row in shelf.rows(term)]
+        if len(rows) == 1:
+            row = rows[0]
+        else:
+            row = Row(*map(b"".join, zip(*rows, strict=True))) if rows else Row(b"", b"", b"", b"", b"")
+        found = _Postings(_ids(row.chunks), row.impacts, _ids(row.files), row.file_impacts, _ids(row.names))
+        if len(self._kept) >= _CACHED_TERMS:
+            self._kept.clear()
+        self._kept[term] = found
+        return found
+
+    def symbol_name(self, number: int) -> str:
+        """Return the name of a symbol."""
+        return self._symbol_names[number]
+
+    def _file_of_symbol(self, number: int) -> int:
+        return bisect_right(self.first_symbol, number) - 1
+
+    def symbol(self, number: int) -> SymbolRow:
+        """Return a symbol by its id, also one of a file that was replaced."""
+        file = self._file_of_symbol(number)
+        first = self.first_symbol[file]
+        own = self.symbols_of(file)[number - first]
+        return SymbolRow(
+            number,
+            file,
+            own.kind,
+            own.name,
+            own.qualified,
+            own.start,
+            own.end,
+            own.name_line,
+            own.signature,
+            first + own.parent if own.parent >= 0 else -1,
+            own.depth,
+        )
+
+    def symbols_of(self, file: int) -> tuple[Symbol, ...]:
+        """Return the definitions of a file as its outline has them."""
+        found = self._outlines.get(file)
+        if found is None:
+            if len(self._outlines) >= _CACHED_OUTLINES:
+                self._outlines.clear()
+            found = self._outlines[file] = self._symbols(file)
+        return found
+
+    def _symbols(self, file: int) -> tuple[Symbol, ...]:
+        first = self.first_symbol[file]
+        data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
+        if not data:
+            return ()
+        texts = data.decode("utf-8", "surrogateescape").split("\0")
+        symbols: list[Symbol] = []
+        for at in range(len(texts) // 2):
+            number = first + at
+            start, end, name_line = self._symbol_lines[3 * number : 3 * number + 3]
+            parent = self._symbol_parent[number]
+            symbols.append(
+                Symbol(
+                    self._symbol_kind[number],
+                    self._symbol_names[number],
+                    texts[2 * at],
+                    start,
+                    end,
+                    texts[2 * at + 1],
+                    name_line,
+                    parent,
+                    symbols[parent].depth + 1 if parent >= 0 else 0,
+                )
+            )
+        return tuple(symbols)
+
+    @cached_property
+    def _terms(self) -> list[str]:
+        return [shelf.text(number, "terms") for shelf, number in self._segments]
+
+    @cached_property
+    def _identifiers(self) -> list[str]:
+        return [f"\n{shelf.text(number, 'identifiers').lower()}\n" for shelf, number in self._segments]
+
+    def stems_with_prefix(self, prefix: str, most: int) -> list[str]:
+        """Return at most `most` stems that begin with `prefix`, the shortest first."""
+        found: set[str] = set()
+        for terms in self._terms:
+            at = 0 if terms.startswith(prefix) else terms.find("\n" + prefix) + 1
+            if at == 0 and not terms.startswith(prefix):
+                continue
+            while terms.startswith(prefix, at):
+                end = terms.find("\n", at)
+                found.add(terms[at : end if end >= 0 else len(terms)])
+                if end < 0:
+                    break
+                at = end + 1
+        return sorted(found, key=lambda term: (len(term), term))[:most]
+
+    def identifiers_containing(self, text: str) -> list[str]:
+        """Return the identifiers that hold `text` somewhere, in lower case, sorted. Case does not count."""
+        found: set[str] = set()
+        text = text.lower()
+        for identifiers in self._identifiers:
+            at = identifiers.find(text, 1)
+            while at > 0:
+                begin = identifiers.rfind("\n", 0, at) + 1
+                end = identifiers.find("\n", at)
+                found.add(identifiers[begin:end])
+                at = identifiers.find(text, end)
+        return sorted(found)
+
+    def files_with(self, identifiers: Iterable[str]) -> set[int]:
+        """Return the files that may hold one of the identifiers, in any spelling: none that does is missing."""
+        found: set[int] = set()
+        for identifier in identifiers:
+            name = joined(identifier)
+            found.update(self.file_postings("=" + name)[0])
+            if len(sub_words(name)) == 1:
+                found.update(self.file_postings(stem(name))[0])
+        return {number for number in found if self.files[number] is not None}
+
+    def read(self, path: str) -> Source | None:
+        """Return the file at a path relative to the root, or None where it is no readable regular file."""
+        return self._read(path, self.file_at(path))
+
+    def raw(self, path: str) -> bytes | None:
+        """Return the bytes of the file at a path relative to the root, or None."""
+        return self._raw(path)
+
+
+def _ids(data: bytes) -> array[int]:
+    ids = array("I")
+    ids.frombytes(data)
+    return ids
+
+
+def _label(text: str) -> tuple[str, str, frozenset[str]]:
+    language, kind, flags = text.split("\t")
+    return language, kind, frozenset(flags.split(",")) if flags else frozenset()
