@@ -51,8 +51,10 @@ def program() -> str | None:
     return shutil.which("rg")
 
 
-def run_rg(arguments: list[str], folder: str, *, seconds: float = _SECONDS) -> Answer | None:
-    """Run rg in `folder` with no configuration, no colour and nothing on its standard input.
+def run_rg(
+    arguments: list[str], folder: str, *, given: bytes = b"", seconds: float = _SECONDS
+) -> Answer | None:
+    """Run rg in `folder` with no configuration, no colour, and `given` on its standard input.
 
     None where there is no rg, it cannot be started, takes longer than `seconds`, or is killed.
     Raises FileNotFoundError, NotADirectoryError or PermissionError where the folder itself cannot be entered.
@@ -64,7 +66,7 @@ def run_rg(arguments: list[str], folder: str, *, seconds: float = _SECONDS) -> A
         done = subprocess.run(
             [found, "--no-config", "--color=never", *arguments],
             cwd=folder,
-            stdin=subprocess.DEVNULL,
+            input=given,
             capture_output=True,
             timeout=seconds,
             check=False,

@@ -1,0 +1,181 @@
+"""Patterns made ready to run: RE2 where it can, an engine that backtracks under a time limit where it must, else plain text."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+from slicegrep.dialect import BrokenError, plain_text, reading_of
+
+try:
+    import re2
+except ImportError:  # there is no wheel for musl and for Windows on ARM
+    re2 = None
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Expression", "Group", "expression_of", "groups_of", "literal_of", "salvaged"]
+
+_MEMORY = 64 << 20
+"""Bytes that RE2 may take for a group. 10,000 words over Django's source take 18 ms so, 112 ms with RE2's default of 8 MB."""
+
+
+@dataclass(slots=True)
+class Expression:
+    """One pattern of a query. `loose` is for RE2; where `exact` is set, it has the last word on a line that `loose` matches."""
+
+    number: int
+    """The index of the pattern in the query."""
+    regex: str
+    loose: str
+    literals: tuple[str, ...]
+    """Texts that a line which matches holds, in any case."""
+    spans_lines: bool = False
+    exact: Any = None
+    left: float = 0.0
+    """Seconds that `exact` may still take."""
+
+    def matches(self, line: str) -> bool:
+        """Whether the exact expression matches in a line; False once it has used up its time."""
+        if self.left <= 0:
+            return False
+        begun = monotonic()
+        try:
+            return self.exact.search(line, timeout=self.left) is not None
+        except TimeoutError:
+            self.left = 0.0
+            return False
+        finally:
+            self.left -= monotonic() - begun
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether it has used up its time, so that lines may be missing."""
+        return self.exact is not None and self.left <= 0
+
+
+class Group:
+    """Expressions that are run together: `search(data, start, end)` finds the first place where one of them matches."""
+
+    def __init__(self, expressions: Sequence[Expression], *, case_sensitive: bool) -> None:
+        """Compile them as one. Raises BrokenError where RE2 cannot hold them all."""
+        self.expressions = tuple(expressions)
+        self._options = _options(case_sensitive=case_sensitive)
+        self._set: Any = None
+        joined = (
+            "|".join([f"(?:{one.loose})" for one in expressions])
+            if len(expressions) > 1
+            else expressions[0].loose
+        )
+        self.search = _compiled(joined, self._options).search
+
+    def matching(self, line: bytes) -> list[Expression]:
+        """Return the expressions that match in a line (without its end) that `search` has stopped at."""
+        if len(self.expressions) == 1:
+            found = list(self.expressions)
+        elif re2 is None:
+            found = [one for one in self.expressions if _compiled(one.loose, None).search(line)]
+        else:
+            found = self._among(line)
+        if all(one.exact is None for one in found):
+            return found
+        text = line.decode("utf-8", "replace")
+        return [one for one in found if one.exact is None or one.matches(text)]
+
+    def _among(self, line: bytes) -> list[Expression]:
+        if self._set is None:
+            self._set = re2.Set.SearchSet(self._options)
+            for one in self.expressions:
+                self._set.Add(f"(?m){one.loose}")
+            self._set.Compile()
+        numbers = self._set.Match(line)
+        if numbers:
+            return [self.expressions[number] for number in sorted(numbers)]
+        # The set gives up on a line for which it would need more memory than it may have.
+        return [one for one in self.expressions if _compiled(one.loose, self._options).search(line)]
+
+
+def groups_of(expressions: Sequence[Expression], *, case_sensitive: bool) -> list[Group]:
+    """Return expressions, each of which RE2 can run, in as few groups as it can hold."""
+    if not expressions:
+        return []
+    try:
+        return [Group(expressions, case_sensitive=case_sensitive)]
+    except BrokenError:
+        if len(expressions) == 1:
+            raise
+        half = len(expressions) // 2
+        return [
+            *groups_of(expressions[:half], case_sensitive=case_sensitive),
+            *groups_of(expressions[half:], case_sensitive=case_sensitive),
+        ]
+
+
+def expression_of(number: int, regex: str, *, case_sensitive: bool, seconds: float) -> Expression | None:
+    """Make a regular expression ready to run on lines; None where it matches an empty line, and so every line.
+
+    `seconds` is what an expression that must backtrack may take in all. Raises BrokenError.
+    """
+    reading = reading_of(regex)
+    program = _compiled(reading.loose, _options(case_sensitive=case_sensitive))
+    ready = Expression(number, regex, reading.loose, reading.literals, reading.spans_lines)
+    if not reading.linear or re2 is None:
+        # RE2 has bounded the size: what it takes is not too large for the other engine.
+        ready.exact = _backtracking(reading.exact, wide=reading.wide, case_sensitive=case_sensitive)
+        ready.left = seconds
+        return None if ready.matches("") else ready
+    return None if program.search(b"") else ready
+
+
+def literal_of(regex: str) -> str:
+    """Return the regular expression for a text that stands for itself."""
+    return re.escape(plain_text(regex))
+
+
+def salvaged(regex: str, *, case_sensitive: bool) -> str:
+    """Return a broken regular expression with those of its alternatives that are broken taken as literals."""
+    parts = []
+    for part in re.split(r"(?<!\\)\|", regex):
+        try:
+            linear = reading_of(part).linear
+            _compiled(part, _options(case_sensitive=case_sensitive))
+        except BrokenError:
+            linear = False
+        if part:
+            parts.append(part if linear else literal_of(part))
+    return "|".join(parts)
+
+
+def _options(*, case_sensitive: bool) -> Any:
+    if re2 is None:
+        return None
+    options = re2.Options()
+    options.case_sensitive = case_sensitive
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    options.never_capture = True
+    options.never_nl = True  # so that a whole file is searched at once, and no match goes past a line's end
+    return options
+
+
+def _compiled(loose: str, options: Any) -> Any:
+    if re2 is None:
+        return re.compile(b"")  # every line is a candidate, for the exact expression to decide
+    try:
+        return re2.compile(f"(?m){loose}", options)
+    except re2.error as error:
+        why = error.args[0]
+        raise BrokenError(why.decode("utf-8", "replace") if isinstance(why, bytes) else str(why)) from error
+
+
+def _backtracking(exact: str, *, wide: bool, case_sensitive: bool) -> Any:
+    import regex  # type: ignore[import-untyped] # noqa: PLC0415 (15 ms that most searches do not need)
+
+    flags = (0 if wide else regex.ASCII) | (0 if case_sensitive else regex.IGNORECASE)
+    try:
+        return regex.compile(exact, flags)
+    except (regex.error, RecursionError, OverflowError, MemoryError, ValueError) as error:
+        raise BrokenError(str(error)) from error

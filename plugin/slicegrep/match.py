@@ -1,0 +1,273 @@
+"""Which lines of which files the patterns of a search match."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING
+
+from slicegrep.dialect import BrokenError
+from slicegrep.expressions import expression_of, groups_of, literal_of, salvaged
+from slicegrep.narrowing import narrowed
+from slicegrep.source import read_source, source_of
+from slicegrep.types import Hit
+from slicegrep.walk import Skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from slicegrep.expressions import Expression, Group
+    from slicegrep.index.view import View
+    from slicegrep.query import Pattern
+    from slicegrep.types import Source
+
+__all__ = ["LONGEST_LINE", "MOST_HITS", "Matches", "find"]
+
+LONGEST_LINE = 5_000
+"""Characters. A longer line is minified or encoded, and is not searched."""
+MOST_HITS = 50_000
+"""Lines. Patterns that match more tell nothing apart (`e` matches 340,000 lines of Django, which takes a second)."""
+
+# Bytes that are searched between two looks at the clock, to a line's end. A line of LONGEST_LINE characters fits. RE2
+# falls back to its slowest engine where a DFA grows too large: `[a-z].{900}q` takes 0.05 s for so much ordinary code.
+_CHUNK = 32_768
+
+_SHOWN = 60  # characters of a pattern in a note
+_NAMED = 5  # patterns that are named in notes of one kind
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The lines that match. Paths as they were handed in; a file's hits ascend."""
+
+    by_file: dict[str, tuple[Hit, ...]]
+    notes: tuple[str, ...] = ()
+    """What was not taken at its word or not looked at, each a sentence."""
+    skipped: tuple[Skipped, ...] = ()
+    """Files that could not be read."""
+
+
+def find(
+    root: str,
+    files: Sequence[str],
+    patterns: Sequence[Pattern],
+    *,
+    case_sensitive: bool = False,
+    seconds: float = 2.0,
+    view: View | None = None,
+    read: Callable[[str], Source | None] | None = None,
+    prefix: str = "",
+) -> Matches:
+    """Find the lines of `files` (paths relative to the folder `root`, with `/`) that a pattern's `regex` matches.
+
+    A line is one of source.source_of's: up to an LF, without its CR. One of more than LONGEST_LINE characters is left
+    out. RE2 runs what it can, in time linear in the text; look-around and back-references are run by an engine that
+    backtracks, for at most half of `seconds` each. What is no regular expression, or runs out of time, is searched as
+    a literal; so is one without a match that was perhaps not meant as one (`get(x)`). A pattern that matches an empty
+    line counts for nothing. It stops after `seconds` (at most twice that with the second look at literals), or at MOST_HITS
+    lines. The notes tell each of these.
+
+    Files are read through `view` (which has them at `prefix` + path, and whose identifiers tell which of them cannot
+    match), else by `read`, else from the disk. Raises nothing.
+    """
+    search = _Search(root, view, read, prefix, case_sensitive=case_sensitive, seconds=seconds)
+    first = search.expressions([(number, pattern.regex) for number, pattern in enumerate(patterns)])
+    search.run(files, first)
+    again = []
+    for one in first:
+        if one.is_spent:
+            search.note("takes too long to match: searched as a literal too", one.regex)
+            again.append((one.number, literal_of(one.regex)))
+        elif one.number not in search.matched and not search.stopped and not patterns[one.number].literal:
+            other = _otherwise(one.regex)
+            again += [(one.number, other)] if other else []
+    if again:
+        missed = {one.number: one.regex for one in first if one.number not in search.matched}
+        search.run(files, search.expressions(again))
+        for number in sorted(search.matched & missed.keys()):
+            search.note(
+                "matches nothing as a regular expression: searched as it was perhaps meant", missed[number]
+            )
+    return search.result()
+
+
+def _otherwise(regex: str) -> str | None:
+    """Return what a regular expression without a match may have meant: grep's basic syntax, or the text itself."""
+    if "\\|" in regex:
+        return re.sub(r"\\([|()])", r"\1", regex)
+    if re.search(r"(?<!\\)[()\[\]{}*+?^$]", regex):
+        return literal_of(regex)
+    return None
+
+
+class _Search:
+    """A run of `find`: what was found so far, and how long it may still take."""
+
+    def __init__(
+        self,
+        root: str,
+        view: View | None,
+        read: Callable[[str], Source | None] | None,
+        prefix: str,
+        *,
+        case_sensitive: bool,
+        seconds: float,
+    ) -> None:
+        self.root = root
+        self.view = view
+        self.read = read
+        self.prefix = prefix
+        self.case_sensitive = case_sensitive
+        self.seconds = seconds
+        self.found: dict[str, dict[int, set[int]]] = {}
+        self.matched: set[int] = set()
+        self.stopped = False
+        self._count = 0
+        self._deadline = 0.0
+        self._said: dict[str, list[str]] = {}
+        self._notes: list[str] = []
+        self._long: dict[str, int] = {}
+        self._skipped: dict[str, Skipped] = {}
+
+    def note(self, what: str, regex: str) -> None:
+        """Say something about a pattern."""
+        self._said.setdefault(what, []).append(repr(regex if len(regex) <= _SHOWN else regex[:_SHOWN] + "…"))
+
+    def expressions(self, patterns: Iterable[tuple[int, str]]) -> list[Expression]:
+        """Make patterns ready to run."""
+        ready = []
+        for number, regex in patterns:
+            try:
+                one = self._expression(number, regex)
+            except BrokenError as error:
+                self.note(f"is no regular expression ({error}): searched as a literal", regex)
+                one = self._literal(number, regex)
+            if one is None:
+                self.note("matches an empty line, so it tells nothing apart: left out", regex)
+            else:
+                if one.spans_lines:
+                    self.note("asks for a line's end, but a match is within one line", regex)
+                ready.append(one)
+        return ready
+
+    def _expression(self, number: int, regex: str) -> Expression | None:
+        return expression_of(number, regex, case_sensitive=self.case_sensitive, seconds=self.seconds / 2)
+
+    def _literal(self, number: int, regex: str) -> Expression | None:
+        try:
+            return self._expression(number, salvaged(regex, case_sensitive=self.case_sensitive))
+        except BrokenError:  # too large even for RE2 to hold
+            return None
+
+    def run(self, files: Sequence[str], expressions: Sequence[Expression]) -> None:
+        """Search files for expressions, and add what is found."""
+        self._deadline = monotonic() + self.seconds
+        groups = groups_of(expressions, case_sensitive=self.case_sensitive)
+        if not groups:
+            return
+        chosen = narrowed(self.root, files, expressions, view=self.view, prefix=self.prefix)
+        for done, path in enumerate(chosen):
+            data = self._data(path)
+            if data is None:
+                self._skipped[path] = Skipped(path, "it cannot be read")
+                continue
+            for group in groups:
+                self._search(path, data, group)
+            if self.stopped:
+                self._notes.append(f"{done + 1} of {len(chosen)} files were searched before it stopped.")
+                return
+
+    def _data(self, path: str) -> bytes | None:
+        """Return the lines of a file as UTF-8, each but the last with its LF."""
+        if self.view is not None:
+            data = self.view.raw(self.prefix + path)
+            return None if data is None else _lines_alone(data)
+        source = self.read(path) if self.read is not None else read_source(os.path.join(self.root, path))
+        return None if source is None else source.text.encode("utf-8", "replace")
+
+    def _search(self, path: str, data: bytes, group: Group) -> None:
+        line, counted = 1, 0
+        for begin, end in self._stops(data, group):
+            line += data.count(b"\n", counted, begin)
+            counted = begin
+            text = data[begin:end]
+            if len(text) > LONGEST_LINE and len(text.decode("utf-8", "replace")) > LONGEST_LINE:
+                self._long.setdefault(path, line)
+                continue
+            numbers = [one.number for one in group.matching(text)]
+            if numbers:
+                self.matched.update(numbers)
+                self.found.setdefault(path, {}).setdefault(line, set()).update(numbers)
+                self._count += 1
+
+    def _stops(self, data: bytes, group: Group) -> Iterator[tuple[int, int]]:
+        """Yield where each line begins and ends (without its LF) in which the group finds something."""
+        search = group.search
+        at, size = 0, len(data)
+        while at < size:
+            stop = size
+            if size - at > _CHUNK:
+                stop = data.rfind(b"\n", at, at + _CHUNK)
+                if stop < 0:  # a line of many times LONGEST_LINE
+                    stop = data.find(b"\n", at + _CHUNK)
+                    stop = size if stop < 0 else stop
+                    yield at, stop
+                    at = stop + 1
+                    continue
+            while at <= stop and (match := search(data, at, stop)) is not None:
+                begin = data.rfind(b"\n", at, match.start()) + 1 or at
+                end = data.find(b"\n", match.end(), stop)
+                end = stop if end < 0 else end
+                yield begin, end
+                at = end + 1
+            at = stop + 1
+            if self._count >= MOST_HITS or monotonic() > self._deadline:
+                self._stop()
+                return
+
+    def _stop(self) -> None:
+        if not self.stopped:
+            self.stopped = True
+            many = self._count >= MOST_HITS
+            self._notes.append(
+                f"Over {MOST_HITS:,} lines match: ask for something rarer."
+                if many
+                else f"The search was ended after {self.seconds:g} seconds."
+            )
+
+    def result(self) -> Matches:
+        """Return all that was found."""
+        notes = []
+        for what, patterns in self._said.items():
+            notes += [f"{pattern} {what}." for pattern in patterns[:_NAMED]]
+            if len(patterns) > _NAMED:
+                notes.append(f"{len(patterns) - _NAMED:,} further patterns: {what}.")
+        if self._long:
+            path, line = next(iter(self._long.items()))
+            notes.append(
+                f"Lines of over {LONGEST_LINE:,} characters were not searched, in {len(self._long)} files; the first is {path}:{line}."
+            )
+        return Matches(
+            {
+                path: tuple([Hit(line, tuple(sorted(lines[line]))) for line in sorted(lines)])
+                for path, lines in sorted(self.found.items())
+            },
+            (*notes, *self._notes),
+            tuple(self._skipped.values()),
+        )
+
+
+def _lines_alone(data: bytes) -> bytes:
+    """Return the bytes of a file as source.source_of's lines, in UTF-8."""
+    if not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) and b"\r" not in data:
+        if data.isascii():
+            return data
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            return data
+    return source_of("", data, "-").text.encode("utf-8", "replace")
