@@ -286,8 +286,8 @@ def tabbed(text: str) -> str:
 
 def known_pieces(vocab: str) -> tuple[frozenset[str], frozenset[str], list[str]]:
     """Return what the vocabulary knows early: the words of two letters or more, in lower case, not shouted, and shouted; marks."""
-    from slicegrep.o200k import VOCABULARY_NAME
     from slicegrep.pieces import PIECE
+    from slicegrep.tokens import VOCABULARY_NAME
 
     known, shouted, marks = set(), set(), []
     for line in Path(vocab, VOCABULARY_NAME).read_bytes().splitlines():

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable  # noqa: TC003 (importing typing 
 from contextlib import suppress
 from heapq import heapify, heappop, heappush
 
+from slicegrep.tokens import VOCABULARY_NAME
+
 __all__ = [
     "RANKS_NAME",
     "VOCABULARY_NAME",
@@ -19,12 +21,10 @@ __all__ = [
     "pieces_of",
 ]
 
-VOCABULARY_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
-"""The name under which tiktoken keeps o200k_base in its cache folder: the SHA-1 of the address it fetches from."""
-VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
-"""What tiktoken itself expects of the file."""
 RANKS_NAME = "o200k_base.ranks"
-"""The same vocabulary in a form that is looked up where it lies; made from the first, beside it."""
+"""The vocabulary in a form that is looked up where it lies; made from tiktoken's file, beside it."""
+VOCABULARY_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
+"""What tiktoken itself expects of its file."""
 
 # The encoding's own pattern (tiktoken_ext.openai_public.o200k_base), over ASCII and two characters more that stand for
 # all letters without a case (\x80) and all marks (\x81).

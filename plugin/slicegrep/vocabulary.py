@@ -12,7 +12,8 @@ from pathlib import Path
 
 from slicegrep.children import CommandError, run
 from slicegrep.home import replace_private
-from slicegrep.o200k import VOCABULARY_NAME, VOCABULARY_SHA256, open_ranks
+from slicegrep.o200k import VOCABULARY_SHA256, open_ranks
+from slicegrep.tokens import VOCABULARY_NAME
 
 __all__ = ["fetch_vocabulary", "has_vocabulary"]
 

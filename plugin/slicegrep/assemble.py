@@ -1,0 +1,263 @@
+"""Which lines of the ranked candidates are returned within the budget, and what is said of the rest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from slicegrep.material import gathered
+from slicegrep.negative import Unfound
+from slicegrep.omissions import Losses, Shown
+from slicegrep.present import item_line, notes_of, omission_line, pieces, text_of
+from slicegrep.result import Layout, Result
+from slicegrep.types import Chunk
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from slicegrep.material import Material
+    from slicegrep.query import Query
+    from slicegrep.sheet import Stretch
+    from slicegrep.types import Candidate, Hit, Source
+
+__all__ = ["LEAST_BUDGET", "OBJECTIVES", "assemble"]
+
+LEAST_BUDGET = 200
+"""Tokens. Below it the frame alone takes most of the answer."""
+OBJECTIVES = {
+    "auto": ("definition", "use", "test"),
+    "def+caller": ("definition", "use"),
+    "def+test": ("definition", "test"),
+    "single": (),
+}
+"""The roles of which the best candidate has a place of its own; `single` returns the best candidate alone."""
+
+TRIES = 4
+CLOSE_ENOUGH = 0.04
+"""The room is adjusted until so small a share of the budget is left over, or TRIES times."""
+MOST_ROOM = 2.0
+"""Lines can cost half of what they were thought to."""
+LIST_SHARE = 0.08
+"""Of the budget, for each of the lists of notes and of what was not found."""
+LISTED_EACH = 700
+"""One omission is listed for so many tokens of budget, more where room is left."""
+NAMES_EACH = 5
+MOST_NAMES = 600
+"""A path, a symbol or a pattern may have a character for NAMES_EACH tokens of budget, up to so many."""
+SHORTER_NAMES = (40, 20, 10, 5)
+"""Where not even a line fits otherwise."""
+
+
+def assemble(
+    candidates: Sequence[Candidate],
+    read: Callable[[str], Source | None],
+    *,
+    path: str,
+    query: Query,
+    budget: int,
+    objective: str = "auto",
+    dedupe: bool = True,
+    boundary: str = "auto",
+    count: Callable[[str], int],
+    exact: bool = True,
+    hits: Mapping[str, Sequence[Hit]] | None = None,
+    defined: Callable[[str], bool] | None = None,
+    notes: Sequence[str] = (),
+    skipped: Sequence[tuple[str, str]] = (),
+) -> Result:
+    """Choose what to return of `candidates`, which come best first.
+
+    The text of the result has at most `budget` tokens by `count`. With objective `auto` the best definition, the best
+    use in another file and the best test are in it as far as there are any, cut down if need be; the best candidate
+    always is, unless its best line alone is too long. What repeats a better candidate (nearly so, unless `dedupe` is
+    False) is among the omissions, and a note says where it is.
+
+    `read` returns a file of a candidate, None where it is gone. `hits` are the matching lines by file, and `defined`
+    tells whether a name has a definition: negative evidence is said as far as they are given. `exact` says whether
+    `count` is. Raises ValueError for a budget under LEAST_BUDGET and for an objective that there is not.
+    """
+    if budget < LEAST_BUDGET:
+        raise ValueError(
+            f"a budget must be {LEAST_BUDGET} tokens or more, not {budget}: less shows next to nothing"
+        )
+    if objective not in OBJECTIVES:
+        raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
+    material = gathered(candidates, read, budget, OBJECTIVES[objective], near=dedupe)
+    losses = Losses(
+        material.candidates, material.parts, material.lines_of, material.repeated, whole=boundary == "fn"
+    )
+    bare = Result(
+        path=path,
+        pattern=query.text,
+        route=query.route,
+        chunks=(),
+        omitted=(),
+        total_tokens=0,
+        budget=budget,
+        coverage=0.0,
+        omitted_tokens=0,
+        coverage_of="lines" if losses.by_lines else "score",
+        notes=tuple(notes),
+        skipped=(*skipped, *material.gone.items()),
+        exact_tokens=exact,
+    )
+    unfound = Unfound(query, hits, path, defined) if hits is not None else None
+    return _Assembly(material, losses, bare, count, unfound, alone=objective == "single").result()
+
+
+class _Assembly:
+    """The answer to one search, made for one room after the other until it fits."""
+
+    def __init__(
+        self,
+        material: Material,
+        losses: Losses,
+        bare: Result,
+        count: Callable[[str], int],
+        unfound: Unfound | None,
+        *,
+        alone: bool,
+    ) -> None:
+        self._material = material
+        self._losses = losses
+        self._bare = bare
+        self._budget = bare.budget
+        self._count = count
+        self._unfound = unfound
+        self._sheet = material.sheet(bare.budget) if material.considered else None
+        self._alone = alone
+
+    def result(self) -> Result:
+        """Return the answer with the most in it that fits."""
+        longest = min(max(self._budget // NAMES_EACH, SHORTER_NAMES[0]), MOST_NAMES)
+        fits = None
+        for names in (longest, *SHORTER_NAMES):
+            fits = self._fitted(names) or fits
+            if fits is not None and (fits.chunks or self._sheet is None):
+                break
+        if fits is None:
+            fits = self._counted(replace(self._made((), 0), layout=Layout(0, 0, 0, SHORTER_NAMES[-1])))
+        chunks = tuple([replace(chunk, tokens=self._count(chunk.text)) for chunk in fits.chunks])
+        return self._with_more_listed(replace(fits, chunks=chunks))
+
+    def _fitted(self, names: int) -> Result | None:
+        """Return the fullest answer that was found to fit, names having at most `names` characters; None if there is none."""
+        empty = self._counted(self._made((), names))
+        low, high = 0.0, float(self._budget - empty.total_tokens)
+        if high < 0:
+            return None
+        best, room = empty, high
+        high *= MOST_ROOM
+        before: Sequence[Stretch] = ()
+        for _ in range(TRIES):
+            stretches = self._chosen(room)
+            if stretches == before:
+                break
+            before = stretches
+            made = self._counted(self._made(stretches, names))
+            spare = self._budget - made.total_tokens
+            if spare >= 0:
+                low = room
+                best = max(best, made, key=lambda one: one.total_tokens if one.chunks else 0)
+                if spare <= CLOSE_ENOUGH * self._budget:
+                    break
+            else:
+                high = room
+            around = self._around(made)
+            scale = (made.total_tokens - around) / sum([one.tokens for one in stretches])
+            room = (self._budget - around) / scale
+            if not low < room < high:
+                room = (low + high) / 2
+        if not best.chunks and self._sheet is not None:
+            least = self._counted(self._made(self._chosen(0.0), names))
+            best = least if least.total_tokens <= self._budget else best
+        return best
+
+    def _chosen(self, room: float) -> Sequence[Stretch]:
+        if self._sheet is None:
+            return ()
+        return self._sheet.grown(room) if self._alone else self._sheet.choose(room)
+
+    def _made(self, stretches: Sequence[Stretch], names: int) -> Result:
+        """Return the answer that has these stretches; its tokens are still those of the budget."""
+        candidates, lines_of = self._material.candidates, self._material.lines_of
+        chunks = []
+        shown: Shown = {}
+        for one in sorted(stretches, key=lambda one: (one.candidate, one.start)):
+            of = candidates[one.candidate]
+            text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
+            reasons = ", ".join(of.reasons)
+            chunks.append(Chunk(one.file, one.start, one.end, text, of.score, reasons, of.symbol, 0))
+            shown.setdefault(one.file, []).append((one.start, one.end))
+        omitted = self._losses.outside(shown)
+        made = replace(
+            self._bare,
+            chunks=tuple(chunks),
+            omitted=omitted,
+            total_tokens=self._budget,
+            coverage=self._losses.share(shown),
+            omitted_tokens=sum([one.tokens for one in omitted]),
+            negative_evidence=self._unfound.said(shown) if self._unfound is not None else (),
+            notes=(*self._bare.notes, *self._repeats(shown)),
+            layout=Layout(names=names),
+        )
+        layout = Layout(
+            omitted=min(len(omitted), max(self._budget // LISTED_EACH, 1)),
+            negative=self._fitting(made.negative_evidence, names),
+            notes=self._fitting(notes_of(made), names),
+            names=names,
+        )
+        return replace(made, layout=layout)
+
+    def _repeats(self, shown: Shown) -> list[str]:
+        """Return where else there is what is shown."""
+        places: dict[int, list[str]] = {}
+        candidates = self._material.candidates
+        for place, original in self._material.repeated.items():
+            one, of = candidates[place], candidates[original]
+            if any(a <= of.end and of.start <= b for a, b in shown.get(of.file, ())):
+                places.setdefault(original, []).append(f"{one.file}:{one.start}-{one.end}")
+        return [
+            f"{candidates[original].file}:{candidates[original].start}-{candidates[original].end} = also in {', '.join(found)}"
+            for original, found in places.items()
+        ]
+
+    def _fitting(self, lines: Sequence[str], names: int) -> int:
+        """Return how many lines of a list fit the share that it may have."""
+        left = LIST_SHARE * self._budget
+        for number, line in enumerate(lines):
+            left -= self._count(item_line(line, names))
+            if left < 0:
+                return number
+        return len(lines)
+
+    def _with_more_listed(self, result: Result) -> Result:
+        """Return an answer that fits with as many more of its omissions listed as there is room for."""
+        left = self._budget - result.total_tokens
+        listed = result.layout.omitted
+        for one in result.omitted[listed:]:
+            left -= self._count(omission_line(one, result.layout.names) + "\n")
+            if left < 0:
+                break
+            listed += 1
+        while listed > result.layout.omitted:
+            longer = self._counted(replace(result, layout=replace(result.layout, omitted=listed)))
+            if longer.total_tokens <= self._budget:
+                return longer
+            listed -= 1
+        return result
+
+    def _counted(self, made: Result) -> Result:
+        """Return an answer with the tokens of its text, which its first line tells."""
+        for _ in range(3):  # another length of the number can change the number
+            tokens = self._count(made.render())
+            done = len(str(tokens)) == len(str(made.total_tokens))
+            made = replace(made, total_tokens=tokens)
+            if done:
+                break
+        return made
+
+    def _around(self, made: Result) -> int:
+        """Return the tokens of all but the slices."""
+        frame = [piece for piece in pieces(made) if piece.kind not in ("slice", "code", "fence")]
+        return self._count(text_of(frame))

@@ -1,0 +1,125 @@
+"""What was found and is not returned: each region once, the worst loss first, and the share that is returned."""
+
+from __future__ import annotations
+
+from math import ceil
+from typing import TYPE_CHECKING
+
+from slicegrep.sheet import CHARACTERS_A_TOKEN, LINE_TOKENS, minus
+from slicegrep.types import Omission
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from slicegrep.sheet import Part
+    from slicegrep.types import Candidate
+
+__all__ = ["DUPLICATE", "Losses", "Shown"]
+
+DUPLICATE = "duplicate"
+"""The reason of what repeats a better candidate."""
+TOKENS_A_LINE = 11
+"""Of files that were not read."""
+
+Shown = dict[str, list[tuple[int, int]]]
+"""First and last lines (1-based, inclusive) of what is returned, by file."""
+
+
+class Losses:
+    """The candidates of one search, to be told what of them is shown."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        parts: Sequence[Sequence[Part]],
+        lines_of: Mapping[str, Sequence[str]],
+        repeated: Mapping[int, int],
+        *,
+        whole: bool,
+    ) -> None:
+        """`parts` are the candidates' own lines, `lines_of` the files that were read, `repeated` maps a repeat to its original.
+
+        With `whole` a candidate is lost as far as it is not shown; without, the lines around its hits may be left out, unless it is a
+        definition.
+        """
+        self._candidates = candidates
+        self._parts = parts
+        self._lines_of = lines_of
+        self._repeated = repeated
+        self._whole = whole
+        self._hits: dict[str, set[int]] = {}
+        for one in candidates:
+            if one.hits:
+                self._hits.setdefault(one.file, set()).update(one.hits)
+        self._all_hits = sum(map(len, self._hits.values()))
+        self._all_scores = sum([one.score for one in candidates])
+        self._unseen = [
+            [self._loss(place, part.start, part.end) for part in own] for place, own in enumerate(parts)
+        ]
+
+    @property
+    def by_lines(self) -> bool:
+        """Whether a pattern matches anywhere, so that the share is one of matching lines."""
+        return self._all_hits > 0
+
+    def share(self, shown: Shown) -> float:
+        """Return the share that is shown, 0 to 1: of matching lines; else of scores, each by the share of its lines."""
+        if self._all_hits:
+            return (
+                sum([_inside(self._hits.get(file, ()), runs) for file, runs in shown.items()])
+                / self._all_hits
+            )
+        if self._all_scores <= 0:
+            return 0.0
+        total = 0.0
+        for one in self._candidates:
+            runs = shown.get(one.file)
+            if runs:
+                left = sum([b - a + 1 for a, b in minus(one.start, one.end, runs)])
+                total += one.score * (1 - left / (one.end - one.start + 1))
+        return total / self._all_scores
+
+    def outside(self, shown: Shown) -> tuple[Omission, ...]:
+        """Return what is not shown, worst loss first. No two of them overlap, nor any of them what is shown."""
+        found: list[tuple[float, Omission]] = []
+        for place, own in enumerate(self._parts):
+            runs = shown.get(own[0].file) if own else None
+            if runs is None:
+                found.extend(self._unseen[place])
+                continue
+            for part, unseen in zip(own, self._unseen[place], strict=True):
+                left = minus(part.start, part.end, runs)
+                if left == [(part.start, part.end)]:
+                    found.append(unseen)
+                else:
+                    found.extend([self._loss(place, a, b) for a, b in left if self._matters(place, a, b)])
+        found.sort(key=lambda one: -one[0])
+        return tuple([omission for _, omission in found])
+
+    def _matters(self, place: int, start: int, end: int) -> bool:
+        one = self._candidates[place]
+        if self._whole or not one.hits or one.role == "definition":
+            lines = self._lines_of[one.file][start - 1 : end]
+            return any(lines) and not "".join(lines).isspace()
+        return any(start <= line <= end for line in one.hits)
+
+    def _loss(self, place: int, start: int, end: int) -> tuple[float, Omission]:
+        one = self._candidates[place]
+        share = (end - start + 1) / (one.end - one.start + 1)
+        if one.hits:
+            share = sum([start <= line <= end for line in one.hits]) / len(one.hits)
+        reasons = ", ".join(one.reasons)
+        if place in self._repeated:
+            share, reasons = 0.0, f"{DUPLICATE}, {reasons}" if reasons else DUPLICATE
+        lines = self._lines_of.get(one.file)
+        if lines is None:
+            tokens = TOKENS_A_LINE * (end - start + 1)
+        else:
+            tokens = ceil(
+                (end - start + 1) * LINE_TOKENS + sum(map(len, lines[start - 1 : end])) / CHARACTERS_A_TOKEN
+            )
+        return one.score * share, Omission(one.file, start, end, tokens, one.score, reasons, one.symbol)
+
+
+def _inside(lines: Sequence[int] | set[int], runs: Sequence[tuple[int, int]]) -> int:
+    return sum([any(a <= line <= b for a, b in runs) for line in lines])

@@ -1,0 +1,227 @@
+"""Regions of several files laid end to end on one sheet, so that one packing chooses among all their lines."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slicegrep.evidence import Block
+from slicegrep.pack import GAP_LINES, Packer, Range, Sums, grow
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from slicegrep.types import Candidate
+
+__all__ = ["Part", "Sheet", "Stretch", "line_weights", "minus", "parts_of"]
+
+CHARACTERS_A_TOKEN = 3.9
+LINE_TOKENS = 3.4
+HEADER_TOKENS = 32.0
+"""A numbered line costs about LINE_TOKENS, and a token for each so many characters past its indentation; the lines above
+and below a slice cost HEADER_TOKENS. Only the choice depends on it: what is chosen is counted."""
+NEVER = 1e9
+"""Tokens of the line that keeps two stretches apart: no budget has them."""
+
+BEST, HIT, REST = 1.0, 0.8, 0.06
+"""What the candidate's best line, another one that matches, and any line of it are worth."""
+LEAD, BODY, DEFINITION_BODY = 0.7, 0.85, 0.97
+"""What a line is worth falls by LEAD for each line that it stands above one that matches, and by BODY below it;
+below one that names a definition by DEFINITION_BODY: what it does is asked for as well as where it is."""
+KEPT_LINES = 3
+"""Lines from the best one on that a candidate with a place of its own gets before anything else is chosen."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Lines of one candidate that no better one has. Lines 1-based, inclusive; `candidate` is its place in the ranking."""
+
+    candidate: int
+    file: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stretch:
+    """A run of lines of one file that was chosen. Lines 1-based, inclusive."""
+
+    file: str
+    start: int
+    end: int
+    candidate: int
+    """The best one that has lines in it, by its place in the ranking."""
+    tokens: float
+    """About what it costs, with the lines above and below."""
+
+
+def minus(start: int, end: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the runs of `start` to `end` that are in none of `taken` (inclusive, in any order)."""
+    runs = [(start, end)]
+    for low, high in taken:
+        if low <= end and start <= high:
+            pieces = [piece for a, b in runs for piece in ((a, min(b, low - 1)), (max(a, high + 1), b))]
+            runs = [(a, b) for a, b in pieces if a <= b]
+    return runs
+
+
+def parts_of(candidates: Sequence[Candidate]) -> list[list[Part]]:
+    """Return each candidate's own lines: what a better one has is not a later one's as well."""
+    taken: dict[str, list[tuple[int, int]]] = {}
+    found: list[list[Part]] = []
+    for place, one in enumerate(candidates):
+        if one.end < one.start:  # its file is gone
+            found.append([])
+            continue
+        before = taken.setdefault(one.file, [])
+        found.append([Part(place, one.file, a, b) for a, b in minus(one.start, one.end, before)])
+        before.append((one.start, one.end))
+    return found
+
+
+def line_weights(candidate: Candidate) -> list[float]:
+    """Return what each line of a candidate is worth against its best one."""
+    count = candidate.end - candidate.start + 1
+    marks = [REST] * count
+    for line in candidate.hits:
+        marks[line - candidate.start] = HIT
+    best = candidate.best - candidate.start
+    marks[best if 0 <= best < count else 0] = BEST
+    fall = DEFINITION_BODY if candidate.role == "definition" or not candidate.hits else BODY
+    worth = marks[:]
+    value = 0.0
+    for i, mark in enumerate(marks):
+        value = max(mark, value * fall)
+        worth[i] = value
+    value = 0.0
+    for i in range(count - 1, -1, -1):
+        value = max(marks[i], value * LEAD)
+        worth[i] = max(worth[i], value)
+    return worth
+
+
+class Sheet:
+    """The lines that may be shown, with what each is worth and about what it costs."""
+
+    def __init__(
+        self,
+        candidates: Sequence[Candidate],
+        parts: Sequence[Part],
+        lines_of: Mapping[str, Sequence[str]],
+        *,
+        values: Mapping[int, float],
+        kept: Sequence[int],
+        apart: Sequence[Part],
+    ) -> None:
+        """Lay out `parts`, which are within their files and do not overlap, nor any of `apart`, which are not shown.
+
+        `values` tells what the candidates with parts are worth; `kept` are the places of those that come before
+        all others, best first.
+        """
+        self._runs: list[tuple[int, str, int]] = []
+        """First line on the sheet, the file, and that line's number in it."""
+        self._owners: list[int] = []
+        self._lines: list[str] = []
+        blocks: list[Block] = []
+        edges: list[tuple[int, int]] = []
+        gains: list[float] = []
+        weights = {place: line_weights(candidates[place]) for place in values}
+        gaps_taken: dict[str, list[tuple[int, int]]] = {}
+        for part in apart:
+            gaps_taken.setdefault(part.file, []).append((part.start, part.end))
+
+        def lay(lines: Sequence[str], worth: Sequence[float], owner: int, edge: int) -> None:
+            blocks.append(Block(len(self._lines) + 1, len(self._lines) + len(lines), edge))
+            self._lines.extend(lines)
+            gains.extend(worth)
+            self._owners.extend([owner] * len(lines))
+
+        file, last = "", 0
+        for part in sorted(parts, key=lambda part: (part.file, part.start)):
+            lines = lines_of[part.file]
+            gap = (last + 1, part.start - 1)
+            near = part.file == file and gap[1] - gap[0] < GAP_LINES
+            if near and gap[0] <= gap[1]:
+                near = not any(a <= gap[1] and gap[0] <= b for a, b in gaps_taken.get(file, ()))
+                if near:
+                    lay(lines[gap[0] - 1 : gap[1]], [0.0] * (gap[1] - gap[0] + 1), -1, -1)
+            if not near:
+                lay(("",), (0.0,), -1, -1)
+                self._runs.append((len(self._lines) + 1, part.file, part.start))
+            one = candidates[part.candidate]
+            value = values[part.candidate]
+            worth = weights[part.candidate][part.start - one.start : part.end - one.start + 1]
+            edges.append((len(self._lines) + 1, len(self._lines) + len(worth)))
+            lay(lines[part.start - 1 : part.end], [value * w for w in worth], part.candidate, len(edges) - 1)
+            file, last = part.file, part.end
+
+        costs = [LINE_TOKENS + len(line.lstrip()) / CHARACTERS_A_TOKEN for line in self._lines]
+        for first, _, _ in self._runs:
+            costs[first - 2] = NEVER
+        self._gains, self._costs = Sums(gains), Sums(costs)
+        self._firsts = [first for first, _, _ in self._runs]
+        self._kept = [self._kept_lines(candidates[place], place) for place in kept]
+        for rank, (start, end) in enumerate(reversed(self._kept), 1):
+            for i in range(start - 1, end):
+                gains[i] *= 1000.0**rank
+        self._packer = Packer(
+            Sums(gains),
+            self._costs,
+            blocks,
+            [not line or line.isspace() for line in self._lines],
+            HEADER_TOKENS,
+            definitions=edges,
+        )
+
+    def choose(self, room: float) -> list[Stretch]:
+        """Return what is worth most for about `room` tokens, headers included, by file and line.
+
+        The first of `kept` is always there, with its best line alone if need be.
+        """
+        ranges = self._packer.ranges(room - HEADER_TOKENS)
+        start, end = self._kept[0]
+        if not any(one.start <= end and start <= one.end for one in ranges):
+            best = Range(start, start, 0.0, self._costs.of(start, start))
+            ranges = [best, *self._packer.ranges(room - best.tokens - 2 * HEADER_TOKENS)]
+        return _joined(sorted([self._stretch(one) for one in ranges], key=lambda one: (one.file, one.start)))
+
+    def grown(self, room: float) -> list[Stretch]:
+        """Return one run of lines around the best line of the first of `kept`, of about `room` tokens."""
+        start = self._kept[0][0]
+        seed = Range(start, start, 0.0, 0.0)
+        return [self._stretch(grow(seed, self._gains, self._costs, len(self._lines), room - HEADER_TOKENS))]
+
+    def _kept_lines(self, one: Candidate, place: int) -> tuple[int, int]:
+        """Return the lines on the sheet that a candidate gets first: its best, else the first that is there."""
+        owned = [i for i, owner in enumerate(self._owners, 1) if owner == place]
+        at = next((i for i in owned if self._line(i) == one.best), owned[0])
+        last = at
+        while last < min(at + KEPT_LINES - 1, len(self._owners)) and self._owners[last] == place:
+            last += 1
+        return at, last
+
+    def _line(self, at: int) -> int:
+        first, _, line = self._runs[bisect_right(self._firsts, at) - 1]
+        return at + line - first
+
+    def _stretch(self, chosen: Range) -> Stretch:
+        file = self._runs[bisect_right(self._firsts, chosen.start) - 1][1]
+        start = self._line(chosen.start)
+        owners = [owner for owner in self._owners[chosen.start - 1 : chosen.end] if owner >= 0]
+        tokens = self._costs.of(chosen.start, chosen.end) + HEADER_TOKENS
+        return Stretch(file, start, start + chosen.end - chosen.start, min(owners), tokens)
+
+
+def _joined(stretches: Sequence[Stretch]) -> list[Stretch]:
+    """Return stretches, which are in order, with those that touch made one."""
+    found: list[Stretch] = []
+    for one in stretches:
+        last = found[-1] if found else None
+        if last is not None and last.file == one.file and last.end + 1 >= one.start:
+            found[-1] = Stretch(
+                one.file, last.start, one.end, min(last.candidate, one.candidate), last.tokens + one.tokens
+            )
+        else:
+            found.append(one)
+    return found
