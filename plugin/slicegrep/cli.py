@@ -109,6 +109,20 @@ def _parser() -> Parser:
     around.add_argument("--json", action="store_true", help="for programs: a row for each location")
     around.set_defaults(run=_enclosing)
 
+    index = command("index")
+    index.add_argument(
+        "path",
+        nargs="?",
+        default=".",
+        help="a folder; its workspace is the git top level that it is in, else itself",
+    )
+    index.add_argument("--remove", action="store_true", help="delete the index instead")
+    index.add_argument(
+        "--all", action="store_true", help="name every path that was skipped, not only the first few"
+    )
+    index.add_argument("--json", action="store_true", help="for programs (docs/json.md)")
+    index.set_defaults(run=_index)
+
     stats = command("stats")
     stats.add_argument("--json", action="store_true", help="for programs")
     stats.set_defaults(run=_stats)
@@ -137,6 +151,12 @@ def _enclosing(parsed: Namespace) -> int:
     from slicegrep.commands.places import print_enclosing
 
     return print_enclosing(parsed)
+
+
+def _index(parsed: Namespace) -> int:
+    from slicegrep.commands.index import print_index
+
+    return print_index(parsed)
 
 
 def _stats(parsed: Namespace) -> int:

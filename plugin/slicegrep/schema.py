@@ -1,4 +1,4 @@
-"""The JSON of `slicegrep PATH PATTERN --json` and of `Result.to_dict()`, as models that refuse what they do not know."""
+"""The JSON of a search (`--json`, `Result.to_dict()`) and of `index --json`, as models that refuse what they do not know."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.json_schema import GenerateJsonSchema
 
-__all__ = ["Answer", "json_schema"]
+__all__ = ["Answer", "IndexReport", "Skipped", "json_schema"]
 
 _Line = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
@@ -86,6 +86,26 @@ class Answer(_Strict):
     notes: list[str]
     """What else to know of how it was searched, a sentence each: a pattern that ran as a literal, say."""
     skipped: list[Skipped]
+
+
+class IndexReport(_Strict):
+    """What `slicegrep index --json` prints."""
+
+    workspace: str
+    """The git top level, else the folder: an absolute path."""
+    file: str
+    """The SQLite file."""
+    bytes: _Count
+    """On disk."""
+    seconds: float
+    """That it took to bring the index up to date."""
+    files: _Count
+    languages: dict[str, int]
+    """Files by language, or `docs` and `config`, most first. Those of `files` that are in none have no text to index."""
+    symbols: _Count
+    chunks: _Count
+    skipped: list[Skipped]
+    notes: list[str]
 
 
 class _Untitled(GenerateJsonSchema):

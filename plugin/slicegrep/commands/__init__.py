@@ -7,6 +7,7 @@ __all__ = ["COMMANDS"]
 COMMANDS = {
     "map": "print a file's definitions with their line ranges",
     "enclosing": "print the definition around each location",
+    "index": "bring the index of a workspace up to date, and say what it holds",
     "stats": "what was saved, net of what was read again",
     "doctor": "look at each part and say how to mend it",
     "setup": "make the Python environment (--remove: delete everything)",
