@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugin"))
 
 from slicegrep.evidence import blocks_of
-from slicegrep.languages import language_of
+from slicegrep.languages import is_test_path, language_of
 from slicegrep.outline import outline
 from slicegrep.source import source_of
 from slicegrep.words import STOP_WORDS, identifiers, stem, sub_words
@@ -44,8 +44,10 @@ __all__ = [
     "SliceGrep",
     "Strategy",
     "SubwordBm25",
+    "SubwordBm25NoTests",
     "count_tokens",
     "pack",
+    "tree_of",
 ]
 
 WINDOW = 50
@@ -101,12 +103,12 @@ class Region:
 class Tree:
     """The files of one folder that the strategies see, read once."""
 
-    def __init__(self, root: str) -> None:
-        self.root = root
+    def __init__(self, root: str, *, code_only: bool = False) -> None:
         self.lines: dict[str, tuple[str, ...]] = {}
         self.data: dict[str, bytes] = {}
         for path in sorted(_run([_ripgrep(), "--files", "-0", "--no-require-git"], root).split("\0")):
-            if not (path and (language_of(path) or os.path.splitext(path)[1].lower() in PROSE)):
+            prose = not code_only and os.path.splitext(path)[1].lower() in PROSE
+            if not path or not (prose or language_of(path)):
                 continue
             data = Path(root, path).read_bytes()
             if len(data) <= MAX_BYTES and b"\0" not in data:
@@ -137,18 +139,23 @@ def _blocks(path: str, data: bytes) -> tuple[tuple[int, int], ...]:
 
 
 @lru_cache(maxsize=1)
-def tree_of(root: str) -> Tree:
-    """Return the tree of a folder; the strategies of one root share it."""
-    return Tree(root)
+def tree_of(root: str, *, code_only: bool = False) -> Tree:
+    """Return the tree of a folder; the strategies of one root share it. Clear the cache when the files change."""
+    return Tree(root, code_only=code_only)
 
 
 class Strategy:
-    """A way to answer. `name` is how tables call it; what is built once a root is built by the constructor."""
+    """A way to answer. `name` is how tables call it; what is built once a root is built by the constructor.
+
+    `code_only` leaves out documentation and configuration: for questions whose answers are known to be code, it makes the
+    baselines stronger (commits.py). slicegrep takes no notice of it.
+    """
 
     name = ""
 
-    def __init__(self, root: str) -> None:
+    def __init__(self, root: str, *, code_only: bool = False) -> None:
         self.root = root
+        self.code_only = code_only
 
     def slices(self, query: str, cap: int) -> list[Slice]:
         """Return the answer, best first, of at most `cap` o200k_base tokens."""
@@ -161,7 +168,7 @@ class Strategy:
     @cached_property
     def tree(self) -> Tree:
         """The files."""
-        return tree_of(self.root)
+        return tree_of(self.root, code_only=self.code_only)
 
 
 def pack(tree: Tree, regions: Iterable[Region], cap: int) -> list[Slice]:
@@ -191,8 +198,8 @@ def pack(tree: Tree, regions: Iterable[Region], cap: int) -> list[Slice]:
 class _Ranked(Strategy):
     """Regions ranked by the terms that they share with the query: an inverted index."""
 
-    def __init__(self, root: str) -> None:
-        super().__init__(root)
+    def __init__(self, root: str, *, code_only: bool = False) -> None:
+        super().__init__(root, code_only=code_only)
         self.regions = list(self.cut(self.tree))
         self.postings: dict[str, tuple[array[int], array[int]]] = defaultdict(
             lambda: (array("I"), array("I"))
@@ -262,6 +269,16 @@ class SubwordBm25(_Ranked):
     def terms(self, text: str) -> Counter[str]:
         """Count the terms of a text."""
         return _stems(text)
+
+
+class SubwordBm25NoTests(SubwordBm25):
+    """Sub-word BM25 that is told to leave test files out: what that alone is worth."""
+
+    name = "sub-word BM25 without tests"
+
+    def cut(self, tree: Tree) -> Iterator[Region]:
+        """Return the regions that are ranked."""
+        return (region for region in super().cut(tree) if not is_test_path(region.file))
 
 
 class AstTfIdf(_Ranked):
@@ -406,9 +423,17 @@ class SliceGrep(Strategy):
         return [Slice(chunk.file, chunk.line_start, chunk.line_end, chunk.text) for chunk in result.chunks]
 
 
-STRATEGIES: dict[str, Callable[[str], Strategy]] = {
+STRATEGIES: dict[str, type[Strategy]] = {
     strategy.name: strategy
-    for strategy in (SliceGrep, SubwordBm25, Bm25Windows, AstTfIdf, GrepWindows, GrepFiles)
+    for strategy in (
+        SliceGrep,
+        SubwordBm25,
+        SubwordBm25NoTests,
+        Bm25Windows,
+        AstTfIdf,
+        GrepWindows,
+        GrepFiles,
+    )
 }
 """Every strategy by its name."""
 
