@@ -7,13 +7,19 @@ with `file`, `start` and `end` (1-based, inclusive), best first, shown in at mos
 from __future__ import annotations
 
 import json
+import os
 import random
+import sys
 from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from strategies import STRATEGIES, count_tokens
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "plugin"))
+
+from slicegrep.home import home_folder
 
 if TYPE_CHECKING:
     import argparse
@@ -42,6 +48,12 @@ class Task:
     repo: str
     query: str
     targets: dict[str, list[Range]]
+
+
+# slicegrep's own set-up has fetched the vocabulary that tiktoken would fetch again
+_VOCABULARY = os.path.join(home_folder(os.environ), "vocab")
+if os.path.isdir(_VOCABULARY):
+    os.environ.setdefault("TIKTOKEN_CACHE_DIR", _VOCABULARY)
 
 
 def load(file: Path) -> list[Task]:
