@@ -1,0 +1,259 @@
+"""The search verb: from a path and a pattern, through the stages, to the slices that answer, inside a budget."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from slicegrep.assemble import assemble
+from slicegrep.home import home_folder
+from slicegrep.index import open_view, view_of
+from slicegrep.index.terms import joined
+from slicegrep.match import find
+from slicegrep.query import query_of
+from slicegrep.recall import recall
+from slicegrep.source import read_source
+from slicegrep.tokens import VOCABULARY_NAME, counter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from slicegrep.index import View
+    from slicegrep.result import Result
+    from slicegrep.types import Source
+
+__all__ = ["BOUNDARIES", "LEAST_BUDGET", "OBJECTIVES", "SearchError", "focused_read"]
+
+BOUNDARIES = ("auto", "fn", "none")
+OBJECTIVES = ("auto", "def+caller", "def+test", "single")
+LEAST_BUDGET = 200
+"""Tokens. Headers and lists alone take 100 to 150 of them."""
+LARGEST_FILE = 50_000_000
+"""Bytes of a file that is named; of files that a walk finds, roles.kind_of says which are too large."""
+
+
+class SearchError(ValueError):
+    """What was asked cannot be searched; the message says why, and what would."""
+
+
+def focused_read(
+    path: str | os.PathLike[str],
+    pattern: str,
+    *,
+    before: int = 40,
+    after: int = 40,
+    budget: int = 2000,
+    boundary: str = "auto",
+    objective: str = "auto",
+    dedupe: bool = True,
+    recursive: bool = False,
+    glob: Sequence[str] = (),
+    type: Sequence[str] = (),  # noqa: A002 (the option's name)
+    no_ignore: bool = False,
+    hidden: bool = False,
+    case_sensitive: bool = False,
+    home: str = "",
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Return the slices of `path` that answer `pattern`, best first, inside `budget` o200k_base tokens of rendered text.
+
+    `path` is a file, or a folder with all in it that .gitignore does not hide; `recursive` searches the folder of a
+    file. `pattern` is a regular expression (RE2's syntax and more) without regard to case unless `case_sensitive`, its
+    alternatives joined by `|`, or plain English of three or more content words. `before` and `after` are lines around a match
+    (boundary `none`: exactly, `auto`: not past the outermost definition; `fn` takes the enclosing definition instead).
+    `objective` says what a place is kept for: `def+caller`, `def+test`, both (`auto`), or the best slice alone
+    (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names) narrow the
+    files; `no_ignore` and `hidden` widen them. `home` is SLICEGREP_HOME, from the environment by default. `progress(done, total)`,
+    in files, is called while a long index is made.
+
+    Raises SearchError (a ValueError) for what cannot be searched, FileNotFoundError and PermissionError for `path`.
+    """
+    _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
+    place = _place(os.fspath(path), recursive=recursive)
+    home = home or home_folder(os.environ)
+    query = query_of(pattern, case_sensitive=case_sensitive)
+    scope = _scope(
+        place, home, _Wanted(tuple(glob), tuple(type), no_ignore=no_ignore, hidden=hidden), progress=progress
+    )
+    view, prefix = scope.view, scope.prefix
+
+    def read(file: str) -> Source | None:
+        return view.read(prefix + file)
+
+    matches = find(
+        place.folder,
+        scope.files,
+        query.patterns,
+        case_sensitive=case_sensitive,
+        view=view,
+        read=read,
+        prefix=prefix,
+    )
+    only = None if scope.only is None else frozenset(prefix + file for file in scope.only)
+    candidates = recall(
+        view,
+        query,
+        matches,
+        read,
+        before=before,
+        after=after,
+        boundary=boundary,
+        prefix=prefix,
+        only=only,
+    )
+    count, exact = counter(_vocabulary(home))
+    return assemble(
+        candidates,
+        read,
+        path=place.shown,
+        query=query,
+        budget=budget,
+        objective=objective,
+        dedupe=dedupe,
+        boundary=boundary,
+        hits=matches.by_file,
+        count=count,
+        exact=exact,
+        notes=(*scope.notes, *matches.notes),
+        skipped=(*scope.skipped, *((one.path, one.why) for one in matches.skipped)),
+        defined=lambda name: bool(view.symbols_named(joined(name))),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where to search: a folder (absolute), and one file in it or all."""
+
+    shown: str
+    """The path as it was given."""
+    folder: str
+    file: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """Which files were asked for."""
+
+    globs: tuple[str, ...]
+    types: tuple[str, ...]
+    no_ignore: bool
+    hidden: bool
+
+    @property
+    def everything(self) -> bool:
+        """Whether the index holds just what is asked for."""
+        return not (self.globs or self.types or self.no_ignore or self.hidden)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """What is searched. `files` are relative to the folder, which is `prefix` in the view."""
+
+    view: View
+    prefix: str
+    files: list[str]
+    only: frozenset[str] | None
+    """The files as a set, where they are fewer than the view has under the prefix."""
+    skipped: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def _checked(pattern: str, *, before: int, after: int, budget: int, boundary: str, objective: str) -> None:
+    if not pattern.strip(" \t\r\n|"):
+        raise SearchError("the pattern is empty: give a word, a regular expression or a question")
+    if budget < LEAST_BUDGET:
+        raise SearchError(
+            f"a budget of {budget} tokens is too small to show anything: {LEAST_BUDGET} or more"
+        )
+    if before < 0 or after < 0:
+        raise SearchError("lines before and after a match are 0 or more")
+    if boundary not in BOUNDARIES:
+        raise SearchError(f"boundary is one of {', '.join(BOUNDARIES)}, not {boundary!r}")
+    if objective not in OBJECTIVES:
+        raise SearchError(f"objective is one of {', '.join(OBJECTIVES)}, not {objective!r}")
+
+
+def _vocabulary(home: str) -> str:
+    """Return the folder that the token counter reads: the home's, else tiktoken's own cache, as its variable names it."""
+    own = os.path.join(home, "vocab")
+    return (
+        own
+        if os.path.exists(os.path.join(own, VOCABULARY_NAME))
+        else os.environ.get("TIKTOKEN_CACHE_DIR", "")
+    )
+
+
+def _place(path: str, *, recursive: bool) -> _Place:
+    if "\0" in path or not path:
+        raise SearchError("the path is empty, or holds a NUL")
+    mode = os.stat(path).st_mode
+    absolute = os.path.abspath(path)
+    if stat.S_ISDIR(mode):
+        return _Place(path, absolute)
+    if not stat.S_ISREG(mode):
+        raise SearchError(f"{path}: neither a file nor a folder")
+    folder, file = os.path.split(absolute)
+    if recursive:
+        return _Place(os.path.dirname(path) or ".", folder)
+    return _Place(path, folder, file)
+
+
+def _scope(
+    place: _Place, home: str, wanted: _Wanted, *, progress: Callable[[int, int], None] | None
+) -> _Scope:
+    if place.file:
+        return _one_file(place)
+    view = open_view(place.folder, home, progress=progress)
+    prefix = _prefix(view.root, place.folder)
+    present = [
+        row.path[len(prefix) :] for row in view.files if row is not None and row.path.startswith(prefix)
+    ]
+    if wanted.everything:
+        return _Scope(view, prefix, present, None)
+    from slicegrep.walk import walk  # noqa: PLC0415 (the index has walked)
+
+    walked = walk(
+        place.folder,
+        globs=wanted.globs,
+        types=wanted.types,
+        no_ignore=wanted.no_ignore,
+        hidden=wanted.hidden,
+    )
+    files = [file.path for file in walked.files]
+    skipped = tuple((one.path, one.why) for one in walked.skipped)
+    beyond = set(files).difference(present)
+    if beyond:
+        view, prefix = view_of(_texts(place.folder, "", files)), ""
+        files = [file for file in files if view.file_at(file) is not None]
+    return _Scope(view, prefix, files, frozenset(files), skipped, walked.notes)
+
+
+def _prefix(root: str, folder: str) -> str:
+    inside = os.path.relpath(os.path.realpath(folder), root)
+    return "" if inside == "." else inside.replace(os.sep, "/") + "/"
+
+
+def _texts(folder: str, prefix: str, files: Sequence[str]) -> list[Source]:
+    """Read files that the index does not hold; binary ones and those that are gone are left out."""
+    found = [(file, read_source(os.path.join(folder, file))) for file in files]
+    return [
+        replace(source, path=prefix + file)
+        for file, source in found
+        if source is not None and source.encoding != "binary"
+    ]
+
+
+def _one_file(place: _Place) -> _Scope:
+    path = os.path.join(place.folder, place.file)
+    with open(path, "rb"):  # says why it cannot be read
+        pass
+    source = read_source(path, max_bytes=LARGEST_FILE)
+    if source is None:
+        raise SearchError(
+            f"{place.shown}: over {LARGEST_FILE // 1_000_000} MB, or it changes while it is read"
+        )
+    if source.encoding == "binary":
+        raise SearchError(f"{place.shown}: a binary file")
+    return _Scope(view_of([replace(source, path=place.file)]), "", [place.file], None)
