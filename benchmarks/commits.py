@@ -27,6 +27,7 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from dataclasses import dataclass
@@ -46,7 +47,16 @@ if TYPE_CHECKING:
 
     from strategies import Slice
 
-__all__ = ["MEASURES", "Commit", "judge", "query_of_message", "read_commit", "tasks", "tree_at"]
+__all__ = [
+    "MEASURES",
+    "Commit",
+    "cache_option",
+    "judge",
+    "query_of_message",
+    "read_commit",
+    "tasks",
+    "tree_at",
+]
 
 CAPS = (2500, 7500)
 MEASURES = ("hunks", "lines", "any", "files")
@@ -180,7 +190,10 @@ def tasks() -> list[dict[str, Any]]:
 
 
 def tree_at(git: str, sha: str, folder: str) -> str:
-    """Check a commit out in `folder`, a clone of `git` that is made where it is not there; return the folder."""
+    """Check a commit out in `folder`, a clone of `git` that is made where it is not there; return the folder.
+
+    What strategies were built for the commit before is stale then.
+    """
     if not os.path.isdir(os.path.join(folder, ".git")):
         subprocess.run(["git", "clone", "-q", "--shared", "--no-checkout", git, folder], check=True)
     # a mirror may lack some large file that no search would look at: what counts is that the rest is there
@@ -190,7 +203,18 @@ def tree_at(git: str, sha: str, folder: str) -> str:
     _git(folder, "clean", "-q", "-ffdx")
     if _git(folder, "rev-parse", "HEAD") != _git(git, "rev-parse", sha):
         raise SystemExit(f"{folder}: git could not check {sha} out")
+    tree_of.cache_clear()
     return folder
+
+
+def cache_option(parser: argparse.ArgumentParser) -> None:
+    """Add --cache."""
+    parser.add_argument(
+        "--cache",
+        type=Path,
+        default=Path(tempfile.gettempdir(), "slicegrep-trees"),
+        help="where parents are checked out",
+    )
 
 
 def _git(git: str, *arguments: str) -> str:
@@ -228,7 +252,6 @@ def _run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             raise SystemExit(
                 f"{name} {task['commit']}: the filters leave this commit out; was the list made by another version?"
             )
-        tree_of.cache_clear()
         root = tree_at(git, f"{commit.sha}^", str(arguments.cache / name))
         for label, build in chosen.items():
             began = time.perf_counter()

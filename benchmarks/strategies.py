@@ -138,7 +138,7 @@ def _blocks(path: str, data: bytes) -> tuple[tuple[int, int], ...]:
     return tuple((block.start, block.end) for block in blocks_of(source, outline(source)))
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def tree_of(root: str, *, code_only: bool = False) -> Tree:
     """Return the tree of a folder; the strategies of one root share it. Clear the cache when the files change."""
     return Tree(root, code_only=code_only)
