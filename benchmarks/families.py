@@ -160,8 +160,8 @@ def first_sentence(text: str) -> str:
 
 
 def chains(facts: Facts, rng: random.Random) -> Iterator[Question]:
-    """How a function comes to call one that is defined in another file."""
-    rows = []
+    """How a function comes to call one that is defined in another file; any of its calls will do."""
+    rows: dict[tuple[str, str], tuple[list[Definition], list[Definition], list[Range]]] = {}
     for callee in askable(facts, compound=True):
         if callee[0].symbol.kind not in CALLABLE:
             continue
@@ -173,20 +173,17 @@ def chains(facts: Facts, rng: random.Random) -> Iterator[Question]:
             caller = facts.only(around.name)
             brief = around.end - around.start < LONGEST_CALLER and len(around.name) >= SHORTEST_NAME
             if brief and caller and caller[0].symbol == around and meant(facts, callee[0], file):
-                rows.append((caller, mention.line, callee))
-    rng.shuffle(rows)
+                row = rows.setdefault((around.name, callee[0].symbol.name), (caller, callee, []))
+                row[2].extend(line_of(caller, mention.line, mention.line, facts))
+    shuffled = list(rows.items())
+    rng.shuffle(shuffled)
     seen: set[str] = set()
-    for caller, line, callee in rows:
-        names = {caller[0].symbol.name, callee[0].symbol.name}
-        if len(names) == 2 and not names & seen:
-            seen |= names
+    for names, (caller, callee, calls) in shuffled:
+        if len(set(names)) == 2 and seen.isdisjoint(names):
+            seen.update(names)
             yield (
-                f"how does {caller[0].symbol.name} reach {callee[0].symbol.name}",
-                {
-                    "caller": definition_lines(caller),
-                    "call": line_of(caller, line, line, facts),
-                    "callee": definition_lines(callee),
-                },
+                f"how does {names[0]} reach {names[1]}",
+                {"caller": definition_lines(caller), "call": calls, "callee": definition_lines(callee)},
             )
 
 
