@@ -12,10 +12,10 @@ from slicegrep.ripgrep import run_rg
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["PatternError", "matcher"]
+__all__ = ["GlobError", "matcher"]
 
 
-class PatternError(ValueError):
+class GlobError(ValueError):
     """A glob or a type that cannot be understood; the message is for a person, in one line."""
 
 
@@ -25,7 +25,7 @@ def matcher(globs: Sequence[str] = (), types: Sequence[str] = ()) -> Callable[[s
     A glob is one of .gitignore's, with `{a,b}`: without a slash it is about a name at any depth, `!` excludes, the
     last one that fits decides, and one that names a folder is about all in it. A path must also be of one of `types`:
     rg's names (`py`, `rust`) and those of the language table. Globs only narrow: what .gitignore hides stays hidden.
-    Raises PatternError.
+    Raises GlobError.
     """
     if not globs and not types:
         return None
@@ -49,13 +49,13 @@ def _compiled(glob: str) -> re.Pattern[str]:
     """Return what matches at the start of a path that the glob is about, up to its end or a slash."""
     body = glob.rstrip("/") if glob.strip("/") else ""
     if not body:
-        raise PatternError(f"{glob!r} is no glob: name files or folders, as in '*.py' or 'src/**'")
+        raise GlobError(f"{glob!r} is no glob: name files or folders, as in '*.py' or 'src/**'")
     anchored = "/" in body
     expression = _translated(body.removeprefix("/"))
     try:
         return re.compile(f"(?s:{'' if anchored else '(?:.*/)?'}{expression}(?:/|$))")
     except re.error as error:
-        raise PatternError(f"{glob!r} is no glob: {error}") from error
+        raise GlobError(f"{glob!r} is no glob: {error}") from error
 
 
 _PIECE = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
@@ -88,7 +88,7 @@ def _translated(glob: str) -> str:
         else:
             parts.append(re.escape(piece[-1]))
     if depth:
-        raise PatternError(f"{glob!r} is no glob: a '{{' is not closed")
+        raise GlobError(f"{glob!r} is no glob: a '{{' is not closed")
     return "".join(parts)
 
 
@@ -97,7 +97,7 @@ def _compiled_types(types: tuple[str, ...]) -> re.Pattern[str]:
     known = _type_table()
     for name in types:
         if name not in known:
-            raise PatternError(
+            raise GlobError(
                 f"there is no file type {name!r}; `rg --type-list` shows them, as do the language names"
             )
     return re.compile("(?s:" + "|".join(_translated(glob) for name in types for glob in known[name]) + ")")

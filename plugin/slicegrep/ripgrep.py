@@ -17,7 +17,9 @@ _SECONDS = 60.0
 _NAME = "rg.exe" if os.name == "nt" else "rg"
 _SCRIPTS = "Scripts" if os.name == "nt" else "bin"
 
-_COMPLAINT = re.compile(r"^rg: (.*?): ([^:\n]+?)(?: \(os error \d+\))?$", re.MULTILINE | re.DOTALL)
+_COMPLAINT = re.compile(
+    r"(.*?)(?:: IO error for operation on \1)?: ([^:]+?)(?: \(os error \d+\))?\n?", re.DOTALL
+)
 
 
 class Answer:
@@ -87,7 +89,9 @@ def complaints(errors: str) -> list[tuple[str, str]]:
     Paths are as rg prints them: without a leading `./`, `/` between their parts, bad bytes as U+FFFD.
     """
     found = []
-    for path, why in _COMPLAINT.findall(errors):
+    for told in re.split(r"^rg: ", errors, flags=re.MULTILINE)[1:]:
+        match = _COMPLAINT.fullmatch(told)
+        path, why = match.groups() if match else (told.strip(), "it cannot be read")
         named = path.replace("\\", "/") if os.name == "nt" else path
         found.append((named.removeprefix("./"), why))
     return found

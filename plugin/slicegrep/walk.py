@@ -74,7 +74,7 @@ def walk(
     without permission, files that vanish, git worktrees inside this one. Nothing is opened but `.git` files.
 
     Where rg is missing git lists the files, and outside git the folders are walked by simple rules; a note says so.
-    Raises FileNotFoundError, NotADirectoryError or PermissionError for `root`; globs.PatternError.
+    Raises FileNotFoundError, NotADirectoryError or PermissionError for `root`; globs.GlobError.
     """
     asked = matcher(globs, types)
     os.scandir(root).close()
@@ -111,7 +111,6 @@ def _listed(root: str, *, no_ignore: bool, hidden: bool) -> tuple[list[str], lis
     arguments = [
         "--files",
         "--null",
-        "--no-require-git",
         "--no-ignore-global",
         "--no-ignore-messages",
         "--hidden",
@@ -120,8 +119,8 @@ def _listed(root: str, *, no_ignore: bool, hidden: bool) -> tuple[list[str], lis
     arguments += ["--glob=!.git/", f"--glob=!**/{_WORKTREES}/"] if hidden else ["--glob=!.*/"]
     if no_ignore:
         arguments.append("--no-ignore")
-    elif not _is_inside_git(root):
-        arguments.append("--no-ignore-parent")
+    else:
+        arguments += _about_parents(root)
     answer = run_rg(arguments, root)
     if answer is not None:
         names = _split(answer.output)
@@ -130,11 +129,11 @@ def _listed(root: str, *, no_ignore: bool, hidden: bool) -> tuple[list[str], lis
             return names, bad, ()
     skipped: list[Skipped] = []
     if not no_ignore:
-        listed = _git_listed(root, skipped)
+        listed = _git_listed(root)
         if listed is not None:
             return sorted(listed), skipped, ("rg is not there: git listed the files.",)
     note = "rg is not there: ignore files were not looked at."
-    return sorted(_walked(root, "", hidden, no_ignore, skipped)), skipped, (note,)
+    return sorted(_walked(root, skipped, hidden=hidden, everything=no_ignore)), skipped, (note,)
 
 
 def _split(output: bytes) -> list[str]:
@@ -148,16 +147,16 @@ def _as_folder(root: str, path: str) -> str:
     return path + "/" if os.path.isdir(os.path.join(root, path)) else path
 
 
-def _is_inside_git(root: str) -> bool:
-    """Whether `root` lies below a git top level: then the ignore files above it count, up to that level."""
+def _about_parents(root: str) -> list[str]:
+    """Return rg's arguments for which ignore files above `root` count: those of the git tree that it is a part of."""
     above = os.path.realpath(root)
     if os.path.lexists(os.path.join(above, ".git")):
-        return False
+        return ["--no-ignore-parent"]
     while above != os.path.dirname(above):
         above = os.path.dirname(above)
         if os.path.lexists(os.path.join(above, ".git")):
-            return True
-    return False
+            return []
+    return ["--no-ignore-parent", "--no-require-git"]
 
 
 def _is_hidden(name: str) -> bool:
@@ -186,7 +185,7 @@ def _is_worktree(marker: str) -> bool:
     return target.startswith("gitdir:") and parts[-2:-1] == ["worktrees"] and parts[-3:-2] != ["modules"]
 
 
-def _git_listed(root: str, skipped: list[Skipped]) -> list[str] | None:
+def _git_listed(root: str) -> list[str] | None:
     """Return what git tracks or does not ignore, submodules and nested repositories walked into; None outside git."""
     command = ["git", "-c", "core.excludesFile=", "ls-files", "-co", "--exclude-standard", "-z"]
     try:
@@ -202,27 +201,28 @@ def _git_listed(root: str, skipped: list[Skipped]) -> list[str] | None:
         return None
     if done.returncode != 0:
         return None
-    names = []
+    names: list[str] = []
+    folders: set[str] = set()
     for name in set(os.fsdecode(done.stdout).split("\0")[:-1]):
         full = os.path.join(root, name)
-        if os.path.isdir(full) and not os.path.islink(full):
-            folder = name.rstrip("/")
-            if _is_worktree(os.path.join(full, ".git")):
-                names.append(f"{folder}/.git")
-                continue
-            names += [f"{folder}/{inner}" for inner in _git_listed(full, skipped) or ()]
-        elif (
-            not name.startswith(f"{_WORKTREES}/")
-            and f"/{_WORKTREES}/" not in name
-            and not os.path.islink(full)
-        ):
+        if os.path.islink(full) or f"/{_WORKTREES}/" in f"/{name}/":
+            continue
+        if os.path.isdir(full):
+            inside = _git_listed(full)
+            inside = list(_walked(full, [], hidden=True, everything=True)) if inside is None else inside
+            names += [name.rstrip("/") + "/" + inner for inner in inside]
+            folders.add(name.rstrip("/"))
+        else:
             names.append(name)
-    return names
+            folders.add(os.path.dirname(name))
+    return names + [
+        f"{folder}/.git" for folder in folders if folder and _is_worktree(os.path.join(root, folder, ".git"))
+    ]
 
 
-def _walked(root: str, folder: str, hidden: bool, everything: bool, skipped: list[Skipped]) -> Iterator[str]:  # noqa: FBT001
+def _walked(root: str, skipped: list[Skipped], *, hidden: bool, everything: bool) -> Iterator[str]:
     """Yield the regular files of a folder and those below it, by names alone."""
-    waiting = [folder]
+    waiting = [""]
     while waiting:
         folder = waiting.pop()
         try:
