@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -62,6 +63,11 @@ def test_the_commands_are_these() -> None:
         "bin/slicegrep setup",
         "bin/slicegrep doctor",
         "bin/slicegrep stats",
+        "bin/slicegrep plugin/slicegrep 'def language_of|language_of\\('",
+        "bin/slicegrep . 'how are tokens estimated without a vocabulary' --type py --budget 1000",
+        "bin/slicegrep plugin/slicegrep/words.py stem 2 5 --boundary none",
+        "bin/slicegrep index .",
+        "bin/slicegrep index --remove .",
         "bin/slicegrep setup --remove",
         "pip install git+https://github.com/<owner>/slicegrep",
     ]
@@ -102,11 +108,37 @@ def ready(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", COMMANDS[2:5])
+@pytest.mark.parametrize("command", COMMANDS[2:9])
 def test_the_further_commands_run(clone: Path, ready: Path, command: str) -> None:
-    """`setup`, `doctor` and `stats` on a machine that is set up: exit 0."""
+    """`setup`, `doctor`, `stats`, the searches and `index` on a machine that is set up: exit 0, and the clone as it was."""
+    before = files(clone)
     done = run(command, clone, ready)
     assert done.returncode == 0, done.stdout + done.stderr
+    assert files(clone) == before
+
+
+def test_an_index_can_be_thrown_away(clone: Path, ready: Path) -> None:
+    """What a search made is gone."""
+    kept = ready / ".slicegrep" / "index"
+    run(COMMANDS[8], clone, ready)
+    assert list(kept.iterdir())
+    done = run(COMMANDS[9], clone, ready)
+    assert (done.returncode, list(kept.iterdir())) == (0, []), done.stderr
+
+
+def test_the_library_is_used_as_is_shown(clone: Path, tmp_path: Path) -> None:
+    """The Python of the README runs, and prints the definition that it looks for."""
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    done = subprocess.run(
+        [sys.executable, "-B", "-c", code],
+        cwd=clone,
+        env=bare_environment(tmp_path, PYTHONPATH="plugin"),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("languages.py:")
 
 
 def test_remove_takes_away_all_that_the_plugin_made(clone: Path, tmp_path: Path) -> None:
@@ -122,7 +154,7 @@ def test_remove_takes_away_all_that_the_plugin_made(clone: Path, tmp_path: Path)
         tmp_path,
     )
     assert (home / "state" / "s1" / "prompts").is_file(), done.stderr
-    done = run(COMMANDS[5], clone, tmp_path)
+    done = run(COMMANDS[10], clone, tmp_path)
     assert (done.returncode, home.exists()) == (0, False), done.stderr
 
 

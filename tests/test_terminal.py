@@ -139,9 +139,8 @@ def test_and_else_it_is_printed(
 def test_a_pager_that_is_left_early_is_no_error(tmp_path: Path) -> None:
     """`q` at the first screen of something large."""
     path = tmp_path / "large.py"
-    path.write_text("".join(f"greet_{n} = {n}\n" for n in range(20_000)))
-    options = ["--budget", "100000", "--no-dedupe"]
-    status, shown = on_terminal(tmp_path, str(path), "greet_", *options, PAGER="head -1")
+    path.write_text("".join(f"greet_{n} = {'x' * 40}\n" for n in range(2_000)))
+    status, shown = on_terminal(tmp_path, str(path), "greet_", "--budget", "100000", PAGER="head -1")
     assert status == 0
     assert shown.count("\n") == 1
 

@@ -85,7 +85,7 @@ def search(words: Sequence[str]) -> int:
         write(json.dumps(result.to_dict(), indent=1))
     else:
         _print(result, parsed.color, page=parsed.pager)
-    return 0 if result.chunks or result.omitted else 1
+    return 0 if _is_answered(result) else 1
 
 
 def _print(result: Result, colour: str, *, page: bool) -> None:
@@ -100,6 +100,12 @@ def _print(result: Result, colour: str, *, page: bool) -> None:
         show(text, page=page, environment=os.environ)
     else:
         write(text)
+
+
+def _is_answered(result: Result) -> bool:
+    """Whether something matched: of a precise search a pattern, of a vague one its words."""
+    found = bool(result.chunks or result.omitted)
+    return found and (result.route == "vague" or result.coverage_of == "lines")
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
