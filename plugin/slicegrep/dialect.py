@@ -38,7 +38,7 @@ class _Frame:
     """A group that is being read, or the whole."""
 
     runs: list[str] = field(default_factory=list)
-    run: str = ""
+    run: list[str] = field(default_factory=list)
     alternatives: list[list[str]] = field(default_factory=list)
     hidden: bool = False
     """A look-around: nothing in it must be there."""
@@ -49,8 +49,8 @@ class _Frame:
 
     def close_run(self) -> None:
         if self.run:
-            self.runs.append(self.run)
-            self.run = ""
+            self.runs.append("".join(self.run))
+            self.run.clear()
         self.before = len(self.runs)
 
     def required(self) -> list[str]:
@@ -86,6 +86,7 @@ _SIMPLE = {
     "E": "",
     "e": r"\x1b",
 }
+_SPECIAL = frozenset("\\.+*?()[]{}|^$-")
 _KEPT = frozenset("dDwWsSbBtrfva")
 _IN_CLASS = {"h": r" \t", "b": r"\x08", "e": r"\x1b"}
 # Of Unicode's classes, what RE2 must take for them so as to miss nothing; the negated ones are larger in ASCII already.
@@ -124,7 +125,7 @@ class _Reader:
         if char == "\n":
             self.spans_lines = True
         frame = self.frames[-1]
-        frame.run += char
+        frame.run.append(char)
         frame.after_char = frame.after_atom = True
         self.emit(_spelled(char))
 
@@ -194,7 +195,7 @@ class _Reader:
     def boundary(self, loose: str | None = None) -> None:
         """Write the edge of a word, which interrupts no text."""
         frame = self.frames[-1]
-        frame.run += WORD_EDGE
+        frame.run.append(WORD_EDGE)
         frame.after_char = frame.after_atom = False
         self.emit(r"\b", loose)
 
@@ -346,7 +347,7 @@ class _Reader:
         written = found[1] or "{" + least + found[3] + found[4] + "}"
         if written in ("*", "?") or (not found[1] and int(least) == 0):
             if frame.after_char:
-                frame.run = frame.run[:-1]
+                frame.run.pop()
             else:
                 del frame.runs[frame.before :]
         frame.close_run()
@@ -397,6 +398,6 @@ def _coded(match: re.Match[str]) -> str:
 
 def _spelled(char: str) -> str:
     """Return a character as every engine understands it, in a class or outside."""
-    if not char.isascii() or char.isalnum() or char in "_ ":
-        return char
-    return "\\" + char if char.isprintable() else f"\\x{ord(char):02x}"
+    if char in _SPECIAL:
+        return "\\" + char
+    return char if char.isprintable() or not char.isascii() else f"\\x{ord(char):02x}"

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Expression", "Group", "expression_of", "groups_of", "literal_of", "salvaged"]
 
-_MEMORY = 64 << 20
-"""Bytes that RE2 may take for a group. 10,000 words over Django's source take 18 ms so, 112 ms with RE2's default of 8 MB."""
+_MEMORY = 8 << 20
+"""Bytes that RE2 may take for an expression; a larger one is given up."""
+_SHARED_MEMORY = 64 << 20
+"""For many together. 10,000 words over Django's source take 18 ms with it, 112 ms with 8 MB."""
+_APART = 4
+"""So many expressions are faster one by one: RE2 leaps to the literal that one begins with, and nobody must ask which it was."""
 
 
 @dataclass(slots=True)
@@ -58,28 +62,27 @@ class Expression:
 
 
 class Group:
-    """Expressions that are run together: `search(data, start, end)` finds the first place where one of them matches."""
+    """Expressions that are run together.
+
+    `ends(data, start, end)` yields a match for each line between two lines' edges in which one of them matches: it ends where the
+    line does. A line may come twice.
+    """
 
     def __init__(self, expressions: Sequence[Expression], *, case_sensitive: bool) -> None:
         """Compile them as one. Raises BrokenError where RE2 cannot hold them all."""
         self.expressions = tuple(expressions)
-        self._options = _options(case_sensitive=case_sensitive)
-        self._set: Any = None
-        joined = (
-            "|".join([f"(?:{one.loose})" for one in expressions])
-            if len(expressions) > 1
-            else expressions[0].loose
+        self.only = expressions[0] if len(expressions) == 1 and expressions[0].exact is None else None
+        """The one expression, where there is no need to ask `matching`."""
+        self._options = _options(
+            case_sensitive=case_sensitive, memory=_MEMORY if len(expressions) == 1 else _SHARED_MEMORY
         )
-        self.search = _compiled(joined, self._options).search
+        self._set: Any = None
+        joined = "|".join([f"(?:{one.loose})" for one in expressions])
+        self.ends = _compiled(f"(?:{joined}).*", self._options).finditer
 
     def matching(self, line: bytes) -> list[Expression]:
-        """Return the expressions that match in a line (without its end) that `search` has stopped at."""
-        if len(self.expressions) == 1:
-            found = list(self.expressions)
-        elif re2 is None:
-            found = [one for one in self.expressions if _compiled(one.loose, None).search(line)]
-        else:
-            found = self._among(line)
+        """Return the expressions that match in a line (without its end) that `ends` has found."""
+        found = list(self.expressions) if len(self.expressions) == 1 or re2 is None else self._among(line)
         if all(one.exact is None for one in found):
             return found
         text = line.decode("utf-8", "replace")
@@ -99,14 +102,12 @@ class Group:
 
 
 def groups_of(expressions: Sequence[Expression], *, case_sensitive: bool) -> list[Group]:
-    """Return expressions, each of which RE2 can run, in as few groups as it can hold."""
-    if not expressions:
-        return []
+    """Return expressions, each of which RE2 can run, in groups: a few one by one, more in as few as it can hold."""
+    if len(expressions) <= _APART:
+        return [Group([one], case_sensitive=case_sensitive) for one in expressions]
     try:
         return [Group(expressions, case_sensitive=case_sensitive)]
     except BrokenError:
-        if len(expressions) == 1:
-            raise
         half = len(expressions) // 2
         return [
             *groups_of(expressions[:half], case_sensitive=case_sensitive),
@@ -140,22 +141,23 @@ def salvaged(regex: str, *, case_sensitive: bool) -> str:
     parts = []
     for part in re.split(r"(?<!\\)\|", regex):
         try:
-            linear = reading_of(part).linear
-            _compiled(part, _options(case_sensitive=case_sensitive))
+            reading = reading_of(part)
+            _compiled(reading.loose, _options(case_sensitive=case_sensitive))
+            sound = reading.linear
         except BrokenError:
-            linear = False
+            sound = False
         if part:
-            parts.append(part if linear else literal_of(part))
+            parts.append(part if sound else literal_of(part))
     return "|".join(parts)
 
 
-def _options(*, case_sensitive: bool) -> Any:
+def _options(*, case_sensitive: bool, memory: int = _MEMORY) -> Any:
     if re2 is None:
         return None
     options = re2.Options()
     options.case_sensitive = case_sensitive
     options.log_errors = False
-    options.max_mem = _MEMORY
+    options.max_mem = memory
     options.never_capture = True
     options.never_nl = True  # so that a whole file is searched at once, and no match goes past a line's end
     return options
@@ -163,7 +165,9 @@ def _options(*, case_sensitive: bool) -> Any:
 
 def _compiled(loose: str, options: Any) -> Any:
     if re2 is None:
-        return re.compile(b"")  # every line is a candidate, for the exact expression to decide
+        return re.compile(
+            rb"^.*$", re.MULTILINE
+        )  # every line is a candidate, for the exact expressions to decide
     try:
         return re2.compile(f"(?m){loose}", options)
     except re2.error as error:

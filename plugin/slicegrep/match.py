@@ -121,7 +121,7 @@ class _Search:
         self.prefix = prefix
         self.case_sensitive = case_sensitive
         self.seconds = seconds
-        self.found: dict[str, dict[int, set[int]]] = {}
+        self.found: dict[str, dict[int, tuple[int, ...]]] = {}
         self.matched: set[int] = set()
         self.stopped = False
         self._count = 0
@@ -188,44 +188,35 @@ class _Search:
         return None if source is None else source.text.encode("utf-8", "replace")
 
     def _search(self, path: str, data: bytes, group: Group) -> None:
-        line, counted = 1, 0
-        for begin, end in self._stops(data, group):
-            line += data.count(b"\n", counted, begin)
-            counted = begin
-            text = data[begin:end]
-            if len(text) > LONGEST_LINE and len(text.decode("utf-8", "replace")) > LONGEST_LINE:
-                self._long.setdefault(path, line)
+        line, counted, last = 1, 0, 0
+        only = None if group.only is None else (group.only.number,)
+        lines = self.found.get(path, {})
+        for at, stop in _pieces(data):
+            if stop - at > _CHUNK:  # one line
+                self._long.setdefault(path, data.count(b"\n", 0, at) + 1)
                 continue
-            numbers = [one.number for one in group.matching(text)]
-            if numbers:
-                self.matched.update(numbers)
-                self.found.setdefault(path, {}).setdefault(line, set()).update(numbers)
-                self._count += 1
-
-    def _stops(self, data: bytes, group: Group) -> Iterator[tuple[int, int]]:
-        """Yield where each line begins and ends (without its LF) in which the group finds something."""
-        search = group.search
-        at, size = 0, len(data)
-        while at < size:
-            stop = size
-            if size - at > _CHUNK:
-                stop = data.rfind(b"\n", at, at + _CHUNK)
-                if stop < 0:  # a line of many times LONGEST_LINE
-                    stop = data.find(b"\n", at + _CHUNK)
-                    stop = size if stop < 0 else stop
-                    yield at, stop
-                    at = stop + 1
+            for match in group.ends(data, at, stop):
+                end = match.end()
+                line += data.count(b"\n", counted, end)
+                counted = end
+                if line == last:
                     continue
-            while at <= stop and (match := search(data, at, stop)) is not None:
-                begin = data.rfind(b"\n", at, match.start()) + 1 or at
-                end = data.find(b"\n", match.end(), stop)
-                end = stop if end < 0 else end
-                yield begin, end
-                at = end + 1
-            at = stop + 1
+                last = line
+                begin = data.rfind(b"\n", 0, end) + 1
+                if end - begin > LONGEST_LINE and _is_long(data[begin:end]):
+                    self._long.setdefault(path, line)
+                    continue
+                numbers = only or tuple([one.number for one in group.matching(data[begin:end])])
+                if numbers:
+                    known = lines.get(line)
+                    lines[line] = tuple(sorted({*known, *numbers})) if known else numbers
+                    self._count += 1
+                    self.matched.update(numbers)
             if self._count >= MOST_HITS or monotonic() > self._deadline:
                 self._stop()
-                return
+                break
+        if lines:
+            self.found[path] = lines
 
     def _stop(self) -> None:
         if not self.stopped:
@@ -251,12 +242,33 @@ class _Search:
             )
         return Matches(
             {
-                path: tuple([Hit(line, tuple(sorted(lines[line]))) for line in sorted(lines)])
+                path: tuple([Hit(line, lines[line]) for line in sorted(lines)])
                 for path, lines in sorted(self.found.items())
             },
             (*notes, *self._notes),
             tuple(self._skipped.values()),
         )
+
+
+def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
+    """Yield where pieces begin and end: at lines' edges, the last LF of each left out.
+
+    A piece has at most _CHUNK bytes, but for a line that is longer: it is a piece of its own.
+    """
+    at, size = 0, len(data)
+    while at < size:
+        stop = size
+        if size - at > _CHUNK:
+            stop = data.rfind(b"\n", at, at + _CHUNK)
+            if stop < 0:
+                stop = data.find(b"\n", at + _CHUNK)
+                stop = size if stop < 0 else stop
+        yield at, stop
+        at = stop + 1
+
+
+def _is_long(line: bytes) -> bool:
+    return len(line.decode("utf-8", "replace")) > LONGEST_LINE
 
 
 def _lines_alone(data: bytes) -> bytes:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from slicegrep.expressions import Expression
-    from slicegrep.index.view import FileRow, View
+    from slicegrep.index.view import View
 
 __all__ = ["narrowed"]
 
@@ -42,18 +42,16 @@ def narrowed(
             found = _indexed(expression.literals, view)
             allowed = None if found is None or allowed is None else allowed | found
         if allowed is not None:
+            # Of a file without chunks the index knows nothing, unless it is empty.
             without = {
-                row.path for row in view.files if row is not None and row.id not in allowed and _is_read(row)
+                row.path
+                for row in view.files
+                if row is not None and row.id not in allowed and (row.chunks or not row.size)
             }
             return [path for path in files if prefix + path not in without]
     if len(files) >= _FOR_RIPGREP and os.name != "nt":
         return _by_ripgrep(root, files, expressions)
     return files
-
-
-def _is_read(row: FileRow) -> bool:
-    """Whether the index knows what the file holds."""
-    return row.chunks > 0 or row.size == 0
 
 
 def _indexed(literals: Sequence[str], view: View) -> set[int] | None:
