@@ -9,6 +9,7 @@ from slicegrep.index.segment import Document
 from slicegrep.outline import outline
 from slicegrep.roles import HEAD_BYTES, flags_of, kind_of
 from slicegrep.source import read_source
+from slicegrep.types import Outline
 
 if TYPE_CHECKING:
     from slicegrep.index.segment import Builder
@@ -25,15 +26,21 @@ def is_wanted(path: str) -> bool:
     return kind_of(path, 0, b"text") in SEARCHED
 
 
-def add_file(builder: Builder, root: str, path: str, size: int, mtime_ns: int) -> None:
-    """Read a file and add it. One that is no text, too large, unreadable or gone gets a row without content."""
-    source = read_source(os.path.join(root, path)) if kind_of(path, size, b"text") in SEARCHED else None
+def add_file(
+    builder: Builder, root: str, path: str, status: tuple[int, int, int], *, parsed: bool = True
+) -> None:
+    """Read a file and add it, without definitions unless `parsed`; `status` is its size, mtime_ns and ctime_ns.
+
+    One that is no text, too large, unreadable or gone gets a row without content.
+    """
+    source = read_source(os.path.join(root, path)) if kind_of(path, status[0], b"text") in SEARCHED else None
     head = _head(source) if source else b""
     kind = kind_of(path, source.size, head or b"text") if source else ""
     if source is None or kind not in SEARCHED or source.encoding == "binary":
-        builder.add(Document(path, "", frozenset(), size, mtime_ns), None, None)
+        builder.add(Document(path, "", frozenset(), *status), None, None)
     else:
-        builder.add(Document(path, kind, flags_of(path, head), size, mtime_ns), source, outline(source))
+        document = Document(path, kind, flags_of(path, head), *status)
+        builder.add(document, source, outline(source) if parsed else Outline(source.language))
 
 
 def add_source(builder: Builder, source: Source) -> None:
@@ -42,7 +49,7 @@ def add_source(builder: Builder, source: Source) -> None:
     kind = kind_of(source.path, 0, head)
     kind = kind if kind in SEARCHED else "docs"
     builder.add(
-        Document(source.path, kind, flags_of(source.path, head), source.size, 0), source, outline(source)
+        Document(source.path, kind, flags_of(source.path, head), source.size, 0, 0), source, outline(source)
     )
 
 

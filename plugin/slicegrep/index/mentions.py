@@ -6,34 +6,35 @@ from array import array
 from math import log2
 from typing import TYPE_CHECKING
 
-from slicegrep.outline.nest import CLASS_KINDS
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable
 
+    from slicegrep.index.segment import Builder
     from slicegrep.index.view import View
-    from slicegrep.types import Symbol
 
-__all__ = ["mentions_of"]
+__all__ = ["mentions_of_all", "mentions_of_new"]
 
 
-def mentions_of(view: View, used: Mapping[str, int]) -> array[float]:
-    """Return the mentions of each file by its id. `used`: in how many files each identifier, as written, stands."""
-    names = [_outer_names(view.symbols_of(row.id)) if row else set() for row in view.files]
+def mentions_of_all(view: View) -> array[float]:
+    """Return the mentions of each file by its id; FileRow tells what they are."""
+    names = [view.outer_names(row.id) if row else () for row in view.files]
     defining: dict[str, int] = {}
     for each in names:
         for name in each:
             defining[name] = defining.get(name, 0) + 1
-    return array("d", [_sum(each, used, defining) for each in names])
+    used = view.used()
+    return array("d", [_sum(each, used.__getitem__, defining.__getitem__) for each in names])
 
 
-def _sum(names: Iterable[str], used: Mapping[str, int], defining: Mapping[str, int]) -> float:
-    return sum([log2(1 + max(used.get(name, 0) - 1, 0) / defining[name]) for name in names])
+def mentions_of_new(view: View, builder: Builder) -> array[float]:
+    """Return the mentions of the files of a builder that are to join a view.
+
+    Those of the other files stay as they are, and what the view counts has the old content of an edited file in it: about
+    right until the next long run.
+    """
+    names = [builder.outer_names(file) for file in range(builder.counts.file)]
+    return array("d", [_sum(each, view.uses, view.definitions) for each in names])
 
 
-def _outer_names(symbols: tuple[Symbol, ...]) -> set[str]:
-    names = set()
-    for symbol in symbols:
-        if symbol.parent < 0 or symbols[symbol.parent].kind in CLASS_KINDS:
-            names.add(symbol.name)
-    return names
+def _sum(names: Iterable[str], uses: Callable[[str], int], definitions: Callable[[str], int]) -> float:
+    return sum([log2(1 + max(uses(name) - 1, 0) / max(definitions(name), 1)) for name in names])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from collections import Counter
 from itertools import chain
@@ -13,39 +14,39 @@ from slicegrep.index.terms import (
     CHUNK_LENGTH,
     DOC,
     FILE_LENGTH,
+    HEAVIEST,
     LONGEST_LINE,
     NAME,
     SIGNATURE,
     documentation_of,
-    impacts_of_length,
-    joined,
-    stems_of,
+    impacts,
+    name_terms_of,
     terms_of,
 )
+from slicegrep.outline.nest import CLASS_KINDS
 from slicegrep.words import IDENTIFIER
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from slicegrep.types import Outline, Source
+    from slicegrep.types import Outline, Source, Symbol
 
-__all__ = ["Bases", "Builder", "Document", "Row", "text_of_names"]
-
-_HEAVIEST = 511
+__all__ = ["Bases", "Builder", "Document", "Encoded", "Row", "outer_names", "text_of_names"]
 
 
 class Document(NamedTuple):
-    """What is known of a file besides its text. `mtime_ns` 0: not known, so that the next look compares its digest."""
+    """What is known of a file besides its text. `mtime_ns` 0: the next look compares the digest."""
 
     path: str
     kind: str
     flags: frozenset[str]
     size: int
     mtime_ns: int
+    ctime_ns: int
 
 
 class Bases(NamedTuple):
-    """The first file, chunk and symbol id of a segment."""
+    """A number each of files, chunks and symbols: the first ids of a segment, or how many it has."""
 
     file: int
     chunk: int
@@ -53,7 +54,7 @@ class Bases(NamedTuple):
 
 
 class Row(NamedTuple):
-    """What a segment holds under one term: ids as 32-bit integers, impacts as bytes."""
+    """What a segment holds under one term: ids as 32-bit integers, ascending, and impacts as bytes."""
 
     chunks: bytes
     impacts: bytes
@@ -62,226 +63,264 @@ class Row(NamedTuple):
     names: bytes
 
 
+class Encoded(NamedTuple):
+    """A segment as it is written; `rows` in the order of their terms."""
+
+    counts: Bases
+    parts: dict[str, bytes]
+    rows: list[tuple[str, Row]]
+    outlines: list[tuple[int, bytes]]
+    """(file id, its symbols' qualified names and signatures)."""
+
+
+_IDENTIFIERS = IDENTIFIER.findall
+
+
 class _Terms(dict[str, tuple[int, ...]]):
     """Identifier -> numbers of its terms, found when first asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, number: dict[str, int]) -> None:
         super().__init__()
-        self.number: dict[str, int] = {}
+        self._number = number
 
     def __missing__(self, identifier: str) -> tuple[int, ...]:
-        found = self[identifier] = tuple([self.of(term) for term in terms_of(identifier)])
+        number = self._number
+        found = self[identifier] = tuple([number.setdefault(t, len(number)) for t in terms_of(identifier)])
         return found
-
-    def of(self, term: str) -> int:
-        return self.number.setdefault(term, len(self.number))
 
 
 class Builder:
-    """Takes files one after the other; ids inside are relative until `rows` and `parts` are told the bases."""
+    """Takes files one after the other. Ids are relative until `encoded` is told where they begin.
+
+    A posting is one integer, id * 256 + impact, so that a loop adds one number: those loops are most of the time that the
+    parser leaves. 16 million chunks fit; `worker` hands over far earlier.
+    """
 
     def __init__(self) -> None:
         self.paths: list[str] = []
-        self.chunk_file = array("I")
-        self.chunk_start = array("I")
-        self.chunk_end = array("I")
-        self.chunk_symbol = array("i")
         self.symbol_names: list[str] = []
-        self.outlines: list[bytes] = []
-        """For each file its symbols' qualified names and signatures."""
+        self._chunk_file = array("I")
+        self._outlines: list[bytes] = []
         self.used: Counter[str] = Counter()
         """In how many files each identifier, as written, stands."""
+        self.postings = 0
+        """How many (term, chunk) pairs it holds."""
         self._labels: dict[str, int] = {}
         self._label = array("I")
         self._size = array("Q")
         self._mtime = array("q")
+        self._ctime = array("q")
         self._lines = array("I")
         self._first_chunk = array("I")
         self._first_symbol = array("I")
         self._digests = bytearray()
+        self._chunk_start = array("I")
+        self._chunk_end = array("I")
+        self._chunk_symbol = array("i")
         self._symbol_kinds: dict[str, int] = {}
         self._symbol_kind = array("H")
         self._symbol_lines = array("I")
         self._symbol_parent = array("i")
-        self._terms = _Terms()
+        self._number: dict[str, int] = {}
+        self._terms = _Terms(self._number)
         self._chunks: list[array[int]] = []
-        self._impacts: list[bytearray] = []
-        self._files: dict[int, array[int]] = {}
-        self._file_impacts: dict[int, bytearray] = {}
-        self._names: dict[int, array[int]] = {}
-
-    @property
-    def postings(self) -> int:
-        """How many (term, chunk) pairs it holds."""
-        return self._held
-
-    _held = 0
+        self._files: list[array[int]] = []
+        self._names: dict[str, array[int]] = {}
 
     def add(self, document: Document, source: Source | None, outline: Outline | None) -> None:
-        """Take a file. Without a source (binary, data, unreadable) only its row is kept, so that a change is noticed."""
-        file = len(self.paths)
-        self.paths.append(document.path)
+        """Take a file. Without a source (binary, too large, unreadable) only its row is kept, so that a change is noticed."""
         language = source.language if source else ""
         label = "\t".join((language, document.kind, ",".join(sorted(document.flags))))
         self._label.append(self._labels.setdefault(label, len(self._labels)))
         self._size.append(document.size)
         self._mtime.append(document.mtime_ns)
+        self._ctime.append(document.ctime_ns)
         self._lines.append(len(source.lines) if source else 0)
-        self._first_chunk.append(len(self.chunk_file))
+        self._first_chunk.append(len(self._chunk_file))
         self._first_symbol.append(len(self.symbol_names))
         self._digests += bytes.fromhex(source.digest) if source else bytes(16)
         if source is None or outline is None:
-            self.outlines.append(b"")
-            return
-        self._add_symbols(outline)
-        self._add_text(file, source, outline)
+            self._outlines.append(b"")
+        else:
+            self._add_text(len(self.paths), source, outline)
+            self._add_symbols(outline.symbols)
+        self.paths.append(document.path)
 
-    def _add_symbols(self, outline: Outline) -> None:
-        base = len(self.symbol_names)
-        numbered = self._terms.of
-        for number, symbol in enumerate(outline.symbols, base):
-            self.symbol_names.append(symbol.name)
+    def _add_symbols(self, symbols: Sequence[Symbol]) -> None:
+        for number, symbol in enumerate(symbols, len(self.symbol_names)):
             self._symbol_kind.append(self._symbol_kinds.setdefault(symbol.kind, len(self._symbol_kinds)))
             self._symbol_lines.extend((symbol.start, symbol.end, symbol.name_line))
             self._symbol_parent.append(symbol.parent)
-            for term in (*stems_of(symbol.name), "=" + joined(symbol.name)):
-                self._names.setdefault(numbered(term), array("I")).append(number)
-        self.outlines.append(
-            text_of_names([part for s in outline.symbols for part in (s.qualified, s.signature)])
-        )
+            name = symbol.name
+            if name in self._names:
+                self._names[name].append(number)
+            else:
+                self._names[name] = array("I", (number,))
+        self.symbol_names += [symbol.name for symbol in symbols]
+        self._outlines.append(text_of_names([part for s in symbols for part in (s.qualified, s.signature)]))
 
     def _add_text(self, file: int, source: Source, outline: Outline) -> None:
         lines: Sequence[str] = source.lines
-        text = source.text
-        if len(text) > LONGEST_LINE and max(map(len, lines)) > LONGEST_LINE:
+        text = "\n" + source.text
+        if len(text) > LONGEST_LINE and max(map(len, lines), default=0) > LONGEST_LINE:
             lines = [line if len(line) <= LONGEST_LINE else "" for line in lines]
-        documentation = documentation_of(source, text)
-        first_symbol = self._first_symbol[-1]
+        marks = documentation_of(source, text)
+        symbols = outline.symbols
+        first_symbol = len(self.symbol_names)
         whole: dict[int, int] = {}
-        spelled: set[str] = set()
-        length_of_file = 0
-        for block in blocks_of(source, outline):
-            start, end = block.start, block.end
-            symbol = outline.symbols[block.symbol] if block.symbol >= 0 else None
-            if documentation is not None and 1 in (marks := documentation[start - 1 : end]):
-                there = lines[start - 1 : end]
-                code = _IDENTIFIERS(
-                    "\n".join([line for line, mark in zip(there, marks, strict=True) if not mark])
-                )
+        spelled: list[str] = []
+        for start, end, at in [(b.start, b.end, b.symbol) for b in blocks_of(source, outline)]:
+            block = lines[start - 1 : end]
+            told: list[str] = []
+            if marks is not None and 1 in (marked := marks[start - 1 : end]):
                 told = _IDENTIFIERS(
-                    "\n".join([line for line, mark in zip(there, marks, strict=True) if mark])
+                    "\n".join([line for line, mark in zip(block, marked, strict=True) if mark])
                 )
-                spelled.update(told)
-            else:
-                code, told = _IDENTIFIERS("\n".join(lines[start - 1 : end])), ()
+                block = [line for line, mark in zip(block, marked, strict=True) if not mark]
+            code = _IDENTIFIERS("\n".join(block))
             length = len(code) + len(told)
             if not length:
                 continue
-            spelled.update(code)
-            length_of_file += length
-            heads = symbol is not None and start <= symbol.name_line <= end
-            held = self._weights(code, told, (symbol.name, symbol.signature) if symbol and heads else None)
-            self._add_chunk(file, start, end, first_symbol + block.symbol if symbol else -1, held, length)
+            spelled += code
+            spelled += told
+            head = symbols[at] if at >= 0 and start <= symbols[at].name_line <= end else None
+            held = self._weights(code, told, head)
+            unit = BODY if told else 1
+            self._chunk_start.append(start)
+            self._chunk_end.append(end)
+            self._chunk_symbol.append(first_symbol + at if at >= 0 else -1)
+            self._post(self._chunks, len(self._chunk_file), held, impacts(length, CHUNK_LENGTH, unit))
+            self.postings += len(held)
+            self._chunk_file.append(file)
+            more = BODY // unit
             for term, weight in held.items():
-                whole[term] = whole.get(term, 0) + weight
-        self.used.update(spelled)
-        row = impacts_of_length(length_of_file, FILE_LENGTH)
-        for term, weight in whole.items():
-            if term not in self._files:
-                self._files[term] = array("I")
-                self._file_impacts[term] = bytearray()
-            self._files[term].append(file)
-            self._file_impacts[term].append(row[min(weight, _HEAVIEST)])
+                whole[term] = whole.get(term, 0) + weight * more
+        self._post(self._files, file, whole, impacts(len(spelled), FILE_LENGTH))
+        self.used.update(set(spelled))
 
-    def _weights(
-        self, code: Sequence[str], told: Sequence[str], head: tuple[str, str] | None
-    ) -> dict[int, int]:
+    def _weights(self, code: list[str], told: list[str], head: Symbol | None) -> dict[int, int]:
+        """Return the weight of each term: in halves where there is documentation, else in whole units, as C counts them."""
         terms = self._terms
-        find = terms.__getitem__
-        held: dict[int, int] = {
-            term: count * BODY for term, count in Counter(chain.from_iterable(map(find, code))).items()
-        }
-        for term in chain.from_iterable(map(find, told)):
+        unit, name, signature = (BODY, NAME, SIGNATURE) if told else (1, NAME // BODY, SIGNATURE // BODY)
+        held: dict[int, int] = Counter(chain.from_iterable(map(terms.__getitem__, code * unit)))
+        for term in chain.from_iterable(map(terms.__getitem__, told)):
             held[term] = held.get(term, 0) + DOC
         if head is not None:
-            for term in terms[head[0]]:
-                held[term] = held.get(term, 0) + NAME
-            for term in chain.from_iterable(map(find, _IDENTIFIERS(head[1]))):
-                held[term] = held.get(term, 0) + SIGNATURE
+            for term in terms[head.name]:
+                held[term] = held.get(term, 0) + name
+            for term in chain.from_iterable(map(terms.__getitem__, _IDENTIFIERS(head.signature))):
+                held[term] = held.get(term, 0) + signature
         return held
 
-    def _add_chunk(
-        self, file: int, start: int, end: int, symbol: int, held: dict[int, int], length: int
-    ) -> None:
-        chunk = len(self.chunk_file)
-        self.chunk_file.append(file)
-        self.chunk_start.append(start)
-        self.chunk_end.append(end)
-        self.chunk_symbol.append(symbol)
-        row = impacts_of_length(length, CHUNK_LENGTH)
-        chunks, impacts = self._chunks, self._impacts
-        while len(chunks) < len(self._terms.number):
-            chunks.append(array("I"))
-            impacts.append(bytearray())
-        for term, weight in held.items():
-            chunks[term].append(chunk)
-            impacts[term].append(row[weight if weight < _HEAVIEST else _HEAVIEST])
-        self._held += len(held)
+    def _post(self, postings: list[array[int]], number: int, held: dict[int, int], impact: bytes) -> None:
+        """Add an id to the postings of each term that it holds; `impact` has the impact of each weight."""
+        while len(postings) < len(self._number):
+            postings.append(array("I"))
+        high = number << 8
+        try:
+            weights = bytes(held.values())
+        except ValueError:
+            weights = bytes([min(weight, HEAVIEST) for weight in held.values()])
+        for term, low in zip(held, weights.translate(impact), strict=True):
+            postings[term].append(high | low)
 
-    def parts(self, bases: Bases, mentions: array[float]) -> dict[str, bytes]:
-        """Return the columns by their names. `mentions` has an entry for each file."""
-        return {
+    def encoded(self, bases: Bases) -> Encoded:
+        """Return what is to be written, with ids that begin at `bases`."""
+        named = self._named()
+        terms = sorted({*self._number, *named})
+        words = sorted(self.used)
+        parts = {
             "paths": text_of_names(self.paths),
             "labels": text_of_names(list(self._labels)),
             "label": self._label.tobytes(),
             "size": self._size.tobytes(),
             "mtime": self._mtime.tobytes(),
+            "ctime": self._ctime.tobytes(),
+            "digests": bytes(self._digests),
             "lines": self._lines.tobytes(),
             "first_chunk": _moved(self._first_chunk, bases.chunk),
             "first_symbol": _moved(self._first_symbol, bases.symbol),
-            "digests": bytes(self._digests),
-            "mentions": mentions.tobytes(),
-            "chunk_file": _moved(self.chunk_file, bases.file),
-            "chunk_start": self.chunk_start.tobytes(),
-            "chunk_end": self.chunk_end.tobytes(),
+            "mentions": bytes(8 * len(self.paths)),
+            "chunk_file": _moved(self._chunk_file, bases.file),
+            "chunk_start": self._chunk_start.tobytes(),
+            "chunk_end": self._chunk_end.tobytes(),
             "chunk_symbol": array(
-                "i", [s + bases.symbol if s >= 0 else -1 for s in self.chunk_symbol]
+                "i", [s + bases.symbol if s >= 0 else -1 for s in self._chunk_symbol]
             ).tobytes(),
             "symbol_names": text_of_names(self.symbol_names),
             "symbol_kinds": text_of_names(list(self._symbol_kinds)),
             "symbol_kind": self._symbol_kind.tobytes(),
             "symbol_lines": self._symbol_lines.tobytes(),
             "symbol_parent": self._symbol_parent.tobytes(),
-            "identifiers": "\n".join(words := sorted(self.used)).encode("utf-8", "surrogateescape"),
+            "identifiers": "\n".join(words).encode(),
             "identifier_files": array("I", [self.used[word] for word in words]).tobytes(),
-            "terms": "\n".join(sorted(self._terms.number)).encode("utf-8", "surrogateescape"),
+            "terms": "\n".join(terms).encode(),
         }
+        outlines = [(bases.file + at, data) for at, data in enumerate(self._outlines) if data]
+        return Encoded(self.counts, parts, self._rows(terms, named, bases), outlines)
 
-    def rows(self, bases: Bases) -> Iterator[tuple[str, Row]]:
-        """Yield every term in order with what is held under it."""
-        empty = array("I")
-        for term in sorted(self._terms.number):
-            n = self._terms.number[term]
-            has = n < len(self._chunks)
-            yield (
-                term,
-                Row(
-                    _moved(self._chunks[n], bases.chunk) if has else b"",
-                    bytes(self._impacts[n]) if has else b"",
-                    _moved(self._files.get(n, empty), bases.file),
-                    bytes(self._file_impacts.get(n, b"")),
-                    _moved(self._names.get(n, empty), bases.symbol),
-                ),
+    @property
+    def counts(self) -> Bases:
+        """How many files, chunks and symbols it holds."""
+        return Bases(len(self.paths), len(self._chunk_file), len(self.symbol_names))
+
+    def outer_names(self, file: int) -> set[str]:
+        """Return the names that a file defines at its top level and in its classes."""
+        begin = self._first_symbol[file]
+        end = self._first_symbol[file + 1] if file + 1 < len(self.paths) else len(self.symbol_names)
+        kinds = list(self._symbol_kinds)
+        return outer_names(
+            self.symbol_names[begin:end],
+            self._symbol_parent[begin:end],
+            [kinds[kind] for kind in self._symbol_kind[begin:end]],
+        )
+
+    def _named(self) -> dict[str, list[int]]:
+        """Return the symbols by the terms of their names."""
+        named: dict[str, list[int]] = {}
+        for name, numbers in self._names.items():
+            for term in name_terms_of(name):
+                named.setdefault(term, []).extend(numbers)
+        return named
+
+    def _rows(self, terms: list[str], named: dict[str, list[int]], bases: Bases) -> list[tuple[str, Row]]:
+        rows = []
+        for term in terms:
+            at = self._number.get(term, len(self._number))
+            names = named.get(term)
+            row = Row(
+                *(_halves(self._chunks[at], bases.chunk) if at < len(self._chunks) else _NOTHING),
+                *(_halves(self._files[at], bases.file) if at < len(self._files) else _NOTHING),
+                array("I", [bases.symbol + n for n in sorted(names)]).tobytes() if names else b"",
             )
+            rows.append((term, row))
+        return rows
 
 
-_IDENTIFIERS = IDENTIFIER.findall
+def outer_names(names: Sequence[str], parents: Sequence[int], kinds: Sequence[str]) -> set[str]:
+    """Return those of one file's symbols that stand at the top level or in a class; `parents` are positions among them."""
+    return {
+        name
+        for name, parent in zip(names, parents, strict=True)
+        if parent < 0 or kinds[parent] in CLASS_KINDS
+    }
 
 
 def text_of_names(names: Sequence[str]) -> bytes:
     """Return names, none of which holds a NUL, as one text."""
-    return "\0".join(names).encode("utf-8", "surrogateescape") if names else b""
+    return "\0".join(names).encode("utf-8", "surrogateescape")
 
 
 def _moved(ids: array[int], base: int) -> bytes:
-    return array("I", [base + i for i in ids]).tobytes() if base else ids.tobytes()
+    return array("I", [base + number for number in ids]).tobytes() if base else ids.tobytes()
+
+
+def _halves(postings: array[int], base: int) -> tuple[bytes, bytes]:
+    """Return ids, from `base` on, and impacts."""
+    if not postings:
+        return _NOTHING
+    return array("I", [base + (posting >> 8) for posting in postings]).tobytes(), postings.tobytes()[_LOW::4]
+
+
+_NOTHING = (b"", b"")
+_LOW = 0 if sys.byteorder == "little" else 3

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slicegrep.index.segment import Bases, Builder, Row
+    from slicegrep.index.segment import Encoded, Row
 
 __all__ = ["MemoryShelf", "Shelf"]
 
 
 class Shelf:
-    """Segments in the order of their ids, each with named parts (columns and texts) and rows by term."""
+    """Segments in the order of their ids, each with named parts (columns and texts), and rows by term."""
 
     segments: Sequence[int] = ()
 
@@ -27,7 +27,7 @@ class Shelf:
         raise NotImplementedError
 
     def outline(self, file: int) -> bytes | None:
-        """Return the qualified names and signatures of a file's symbols; None where the file is on another shelf."""
+        """Return the qualified names and signatures of a file's symbols; None where it has none here."""
         raise NotImplementedError
 
     def column(self, segment: int, name: str, code: str) -> array[int]:
@@ -35,10 +35,6 @@ class Shelf:
         values: array[int] = array(code)
         values.frombytes(self.part(segment, name))
         return values
-
-    def length(self, segment: int, name: str, code: str) -> int:
-        """Return how many numbers a part has."""
-        return len(self.part(segment, name)) // array(code).itemsize
 
     def text(self, segment: int, name: str) -> str:
         """Return a part as text."""
@@ -49,16 +45,24 @@ class Shelf:
         text = self.text(segment, name)
         return text.split("\0") if text else []
 
+    def count(self, segment: int, name: str, code: str) -> int:
+        """Return how many numbers a part has."""
+        return len(self.part(segment, name)) // array(code).itemsize
+
+    def used(self, segment: int) -> dict[str, int]:
+        """Return in how many files of a segment each identifier stands, as written."""
+        words = self.text(segment, "identifiers").split("\n")
+        return dict(zip(words, self.column(segment, "identifier_files", "I"), strict=False))  # "" has none
+
 
 class MemoryShelf(Shelf):
     """One segment that is kept in memory."""
 
-    def __init__(self, builder: Builder, bases: Bases, mentions: array[float]) -> None:
+    def __init__(self, encoded: Encoded) -> None:
         self.segments = (0,)
-        self._bases = bases
-        self._parts = builder.parts(bases, mentions)
-        self._rows = dict(builder.rows(bases))
-        self._outlines = builder.outlines
+        self._parts = encoded.parts
+        self._rows = dict(encoded.rows)
+        self._outlines = dict(encoded.outlines)
 
     def part(self, segment: int, name: str) -> bytes:  # noqa: ARG002 (there is one segment)
         """Return a part of the segment."""
@@ -71,5 +75,4 @@ class MemoryShelf(Shelf):
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        at = file - self._bases.file
-        return self._outlines[at] if 0 <= at < len(self._outlines) else None
+        return self._outlines.get(file)

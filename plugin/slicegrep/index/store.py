@@ -1,137 +1,325 @@
-"""The SQLite file of one workspace: its tables, how a segment is written, and how it is read."""
+"""The SQLite file of one workspace: its tables, how segments are written, and how they are read."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from array import array
-from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+import time
+from contextlib import closing, contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 from slicegrep.index.segment import Bases, Row
 from slicegrep.index.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from slicegrep.index.segment import Builder
+    from slicegrep.index.segment import Encoded
 
-__all__ = ["VERSION", "Damaged", "Store"]
+__all__ = ["MEMORY", "VERSION", "Damaged", "Segment", "Snapshot", "Stale", "Store", "copied", "remove"]
 
 VERSION = 1
-"""Of the schema and of everything that decides what is written: terms, weights, blocks. Another version is built anew."""
+"""Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
+built anew."""
 
-_SCHEMA = """
-CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE segments(id INTEGER PRIMARY KEY, level INTEGER, files INTEGER, chunks INTEGER, symbols INTEGER);
-CREATE TABLE parts(segment INTEGER, name TEXT, data BLOB, PRIMARY KEY(segment, name));
-CREATE TABLE postings(segment INTEGER, term TEXT, chunks BLOB, impacts BLOB, files BLOB, file_impacts BLOB, names BLOB,
-    PRIMARY KEY(segment, term)) WITHOUT ROWID;
-CREATE TABLE outlines(file INTEGER PRIMARY KEY, data BLOB);
-CREATE TABLE amended(file INTEGER PRIMARY KEY, size INTEGER, mtime_ns INTEGER);
-"""
-_BUSY_SECONDS = 10.0
+_TABLES = (
+    "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
+    "CREATE TABLE segments(id INTEGER PRIMARY KEY, level INTEGER, files INTEGER, chunks INTEGER, symbols INTEGER)",
+    "CREATE TABLE parts(segment INTEGER, name TEXT, data BLOB, sum INTEGER, PRIMARY KEY(segment, name))",
+    """CREATE TABLE postings(segment INTEGER, term TEXT, chunks BLOB, impacts BLOB, files BLOB, file_impacts BLOB,
+    names BLOB, sum INTEGER, PRIMARY KEY(segment, term)) WITHOUT ROWID""",
+    "CREATE TABLE outlines(file INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+    # Files whose content is the same though their status changed; size -1 where the file is dead.
+    "CREATE TABLE amended(file INTEGER PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER)",
+)
+MEMORY = ":memory:"
+"""The path of a store that is kept in memory."""
+BUSY_SECONDS = 10.0
+"""How long a short write waits for that of another process."""
+_RETRY_SECONDS = 0.01
 
 
 class Damaged(Exception):  # noqa: N818 (a state of the file; who meets it opens the index again)
-    """The index's file cannot be read. It has been removed: opening it again builds it anew."""
+    """The index's file cannot be read. It has been removed, so opening the index again builds it anew."""
 
 
-class Store(Shelf):
-    """An open database and its segments as they were when it was opened (a read transaction keeps them)."""
+class Stale(Exception):  # noqa: N818 (no fault: what was read is to be read again)
+    """Another process has written meanwhile."""
+
+
+class Segment(NamedTuple):
+    """One segment of a store; `level` tells how often what is in it has been merged."""
+
+    number: int
+    level: int
+    counts: Bases
+
+
+class Store:
+    """The database of one workspace, for writing. `path` ":memory:" keeps it in memory.
+
+    Raises sqlite3.Error where the file cannot be made, or is no index of this version.
+    """
 
     def __init__(self, path: str, root: str) -> None:
         self.path = path
-        fresh = not os.path.exists(path)
-        if fresh:
-            with suppress(FileExistsError):
-                os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        self._db = sqlite3.connect(path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute("PRAGMA synchronous=NORMAL")
-        with self.writing():
-            if not self._db.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in _SCHEMA.split(";"):
-                    self._db.execute(statement)
-                values = [("version", VERSION), ("root", os.fsencode(root)), ("generation", 0)]
-                self._db.executemany("INSERT INTO meta VALUES(?, ?)", values)
-        version = self._db.execute("SELECT value FROM meta WHERE name='version'").fetchone()
-        if version != (VERSION,):
-            raise sqlite3.DatabaseError("of another version")
-        self.refresh()
+        if path != MEMORY:
+            _make(path)
+        self.identity = _identity(path)
+        self.db = _connected(path)
+        try:
+            self._prepare(root)
+        except BaseException:
+            self.db.close()
+            raise
+
+    def _prepare(self, root: str) -> None:
+        deadline = time.monotonic() + BUSY_SECONDS
+        while True:  # the busy handler does not serve the change to WAL
+            try:
+                self.db.execute("PRAGMA journal_mode=WAL")
+                break
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+                time.sleep(_RETRY_SECONDS)
+        self.db.execute("PRAGMA synchronous=NORMAL")
+        if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            with self.writing():
+                if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    for table in _TABLES:
+                        self.db.execute(table)
+                    for name, value in (("version", VERSION), ("generation", 0), ("root", os.fsencode(root))):
+                        self.set_meta(name, value)
+        if self.meta("version") != VERSION:
+            raise sqlite3.DatabaseError("an index of another version")
 
     def close(self) -> None:
         """End the use of the file."""
-        self._db.close()
+        self.db.close()
 
-    def refresh(self) -> None:
-        """See what is written now."""
-        self.segments: Sequence[int] = [n for (n,) in self._db.execute("SELECT id FROM segments ORDER BY id")]
-        marks = ",".join("?" * len(self.segments))
-        self._rows_of = (
-            "SELECT chunks, impacts, files, file_impacts, names FROM postings "  # noqa: S608 (question marks only)
-            f"WHERE segment IN ({marks}) AND term=? ORDER BY segment"
-        )
+    __del__ = close
+
+    def is_current(self) -> bool:
+        """Whether the path still names the file that is open."""
+        return self.path == MEMORY or _identity(self.path) == self.identity
+
+    def meta(self, name: str) -> int | str | bytes | None:
+        """Return a value of the index as a whole, or None."""
+        row = self.db.execute("SELECT value FROM meta WHERE name=?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def set_meta(self, name: str, value: int | str | bytes) -> None:
+        """Set a value of the index as a whole."""
+        self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def generation(self) -> int:
+        """Return a number that grows with every change of what a view shows."""
+        return int(self.meta("generation") or 0)
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """Hold the database for writing: all of it is written, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
+        """Hold the file for writing: all that is done inside is written, or nothing."""
+        self.db.execute("BEGIN IMMEDIATE")
         try:
             yield
+            self.db.execute("COMMIT")
         except BaseException:
-            self._db.execute("ROLLBACK")
+            with suppress(sqlite3.Error):  # a full disk has rolled back already
+                self.db.execute("ROLLBACK")
             raise
-        self._db.execute("UPDATE meta SET value = value + 1 WHERE name='generation'")
-        self._db.execute("COMMIT")
 
-    def bases(self) -> Bases:
-        """Return the first ids of the next segment."""
-        sums = "SELECT ifnull(sum(files), 0), ifnull(sum(chunks), 0), ifnull(sum(symbols), 0) FROM segments"
-        return Bases(*self._db.execute(sums).fetchone())
+    def grown(self) -> None:
+        """Tell the other processes that views are out of date (while `writing`)."""
+        self.set_meta("generation", self.generation() + 1)
 
-    def write(self, builder: Builder, level: int) -> None:
+    def totals(self) -> Bases:
+        """Return how many files, chunks and symbols there are: the first ids of the next segment."""
+        return _totals(self.db)
+
+    def segments(self) -> list[Segment]:
+        """Return the segments in the order of their ids."""
+        rows = self.db.execute("SELECT id, level, files, chunks, symbols FROM segments ORDER BY id")
+        return [Segment(number, level, Bases(*counts)) for number, level, *counts in rows]
+
+    def write(self, encoded: Encoded, level: int) -> None:
+        """Append a segment with its outlines (while `writing`)."""
+        self.add_segment(level, encoded.counts, encoded.parts, encoded.rows)
+        self.db.executemany(
+            "INSERT INTO outlines VALUES(?, ?, ?)",
+            [(file, data, crc32(data)) for file, data in encoded.outlines],
+        )
+
+    def add_segment(
+        self, level: int, counts: Bases, parts: Mapping[str, bytes], rows: Iterable[tuple[str, Row]]
+    ) -> None:
         """Append a segment (while `writing`)."""
-        bases = self.bases()
-        files = len(builder.paths)
-        sizes = (level, files, len(builder.chunk_file), len(builder.symbol_names))
-        number = self._db.execute(
-            "INSERT INTO segments(level, files, chunks, symbols) VALUES(?, ?, ?, ?)", sizes
-        ).lastrowid
-        parts = builder.parts(bases, array("d", bytes(8 * files)))
-        self._db.executemany("INSERT INTO parts VALUES(?, ?, ?)", [(number, *part) for part in parts.items()])
-        self._db.executemany(
-            "INSERT INTO postings VALUES(?, ?, ?, ?, ?, ?, ?)",
-            ((number, term, *row) for term, row in builder.rows(bases)),
+        cursor = self.db.execute(
+            "INSERT INTO segments(level, files, chunks, symbols) VALUES(?, ?, ?, ?)", (level, *counts)
         )
-        self._db.executemany(
-            "INSERT INTO outlines VALUES(?, ?)",
-            [(bases.file + at, data) for at, data in enumerate(builder.outlines) if data],
+        number = cursor.lastrowid or 0
+        for name, data in parts.items():
+            self.set_part(number, name, data)
+        self.db.executemany(
+            "INSERT INTO postings VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
+            ((number, term, *row, crc32(b"".join(row))) for term, row in rows),
         )
 
-    def amend(self, rows: Iterable[tuple[int, int, int]]) -> None:
-        """Note (file, size, mtime_ns) of files whose content is the same; size -1 where the file is dead."""
-        self._db.executemany("INSERT OR REPLACE INTO amended VALUES(?, ?, ?)", rows)
+    def rows_of(self, segment: int) -> Iterator[tuple[str, Row]]:
+        """Yield the rows of a segment in the order of their terms."""
+        query = "SELECT term, chunks, impacts, files, file_impacts, names FROM postings WHERE segment=? ORDER BY term"
+        for term, *row in self.db.execute(query, (segment,)):
+            yield term, Row._make(row)
 
-    def amended(self) -> dict[int, tuple[int, int]]:
-        """Return what `amend` noted, by file."""
-        return {file: (size, mtime) for file, size, mtime in self._db.execute("SELECT * FROM amended")}
-
-    def part(self, segment: int, name: str) -> bytes:
-        """Return a part of a segment."""
-        query = "SELECT data FROM parts WHERE segment=? AND name=?"
-        data: bytes = self._db.execute(query, (segment, name)).fetchone()[0]
-        return data
+    def remove_segment(self, segment: int) -> None:
+        """Remove a segment whose ids another one has taken over (while `writing`)."""
+        for table, column in (("postings", "segment"), ("parts", "segment"), ("segments", "id")):
+            self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (segment,))  # noqa: S608 (constants)
 
     def set_part(self, segment: int, name: str, data: bytes) -> None:
         """Replace a part of a segment (while `writing`)."""
-        self._db.execute("INSERT OR REPLACE INTO parts VALUES(?, ?, ?)", (segment, name, data))
+        self.db.execute("INSERT OR REPLACE INTO parts VALUES(?, ?, ?, ?)", (segment, name, data, crc32(data)))
+
+    def amend(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
+        """Note (file, size, mtime_ns, ctime_ns) of files whose content is the same; size -1 where a file is dead."""
+        self.db.executemany("INSERT OR REPLACE INTO amended VALUES(?, ?, ?, ?)", rows)
+
+
+class Snapshot(Shelf):
+    """The segments as they are now: a read transaction keeps them, whatever is written later.
+
+    Every method raises Damaged where the file cannot be read.
+    """
+
+    def __init__(self, store: Store, *, shared: bool = False) -> None:
+        """With `shared` it reads through the store's own connection, and sees what that is writing."""
+        self._path = store.path
+        self._own = not (shared or store.path == MEMORY)
+        self._db = _connected(store.path) if self._own else store.db
+        try:
+            if self._own:
+                self._db.execute("BEGIN")
+            self.generation = int(
+                self._db.execute("SELECT value FROM meta WHERE name='generation'").fetchone()[0]
+            )
+            self.segments = [number for (number,) in self._db.execute("SELECT id FROM segments ORDER BY id")]
+            self.totals = _totals(self._db)
+        except (sqlite3.Error, TypeError) as error:
+            raise self._damage(error) from error
+        marks = ",".join("?" * len(self.segments))
+        self._rows_of = (
+            "SELECT chunks, impacts, files, file_impacts, names, sum FROM postings "  # noqa: S608 (question marks only)
+            f"WHERE segment IN ({marks}) AND term=? ORDER BY segment"
+        )
+
+    def close(self) -> None:
+        """Let what it keeps be overwritten."""
+        if self._own:
+            self._db.close()
+
+    __del__ = close
+
+    def amended(self) -> dict[int, tuple[int, int, int]]:
+        """Return what `Store.amend` noted: (size, mtime_ns, ctime_ns) by file."""
+        try:
+            return {file: status for file, *status in self._db.execute("SELECT * FROM amended")}
+        except sqlite3.Error as error:
+            raise self._damage(error) from error
+
+    def part(self, segment: int, name: str) -> bytes:
+        """Return a part of a segment."""
+        query = "SELECT data, sum FROM parts WHERE segment=? AND name=?"
+        try:
+            data, sum_ = self._db.execute(query, (segment, name)).fetchone()
+        except (sqlite3.Error, TypeError) as error:
+            raise self._damage(error) from error
+        return self._checked(data, sum_)
 
     def rows(self, term: str) -> list[Row]:
-        """Return what is held under a term, in the order of the segments."""
-        return [Row._make(row) for row in self._db.execute(self._rows_of, (*self.segments, term))]
+        """Return what is held under a term, in the order of the segments that hold it."""
+        try:
+            found = self._db.execute(self._rows_of, (*self.segments, term)).fetchall()
+        except sqlite3.Error as error:
+            raise self._damage(error) from error
+        for row in found:
+            self._checked(b"".join(row[:5]), row[5])
+        return [Row._make(row[:5]) for row in found]
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        row = self._db.execute("SELECT data FROM outlines WHERE file=?", (file,)).fetchone()
-        return row[0] if row else None
+        try:
+            row = self._db.execute("SELECT data, sum FROM outlines WHERE file=?", (file,)).fetchone()
+        except sqlite3.Error as error:
+            raise self._damage(error) from error
+        return self._checked(*row) if row else None
+
+    def _checked(self, data: bytes, sum_: int) -> bytes:
+        if crc32(data) != sum_:
+            raise self._damage("a part of the index is not what was written")
+        return data
+
+    def _damage(self, why: object) -> Damaged:
+        self.close()
+        if self._path != MEMORY:
+            remove(self._path)
+        return Damaged(str(why))
+
+
+def copied(path: str, root: str) -> Store:
+    """Return a store in memory, with what can be read of the index at `path`."""
+    from urllib.parse import quote  # noqa: PLC0415 (where an index cannot be written)
+
+    for how in ("mode=ro", "immutable=1"):  # the second where SQLite cannot make its files beside it
+        store = Store(MEMORY, root)
+        with (
+            suppress(sqlite3.Error, OSError),
+            closing(
+                sqlite3.connect(f"file:{quote(os.fsencode(path))}?{how}", uri=True, timeout=BUSY_SECONDS)
+            ) as source,
+        ):
+            source.backup(store.db)
+            if store.meta("version") == VERSION:
+                return store
+    return Store(MEMORY, root)
+
+
+def remove(path: str) -> None:
+    """Remove an index with what SQLite keeps beside it. Raises nothing: what is not there is removed."""
+    for suffix in (
+        "-wal",
+        "-shm",
+        "",
+    ):  # the database last: nobody makes a new one while the others are there
+        with suppress(OSError):
+            os.unlink(path + suffix)
+
+
+def _make(path: str) -> None:
+    """Make the file where it is not there, 0600, and its folders, 0700. Raises sqlite3.OperationalError."""
+    folder = os.path.dirname(path)
+    try:
+        for each in (os.path.dirname(folder), folder):
+            os.makedirs(each, 0o700, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise sqlite3.OperationalError(f"unable to open {path}: {error.strerror}") from error
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _totals(db: sqlite3.Connection) -> Bases:
+    sums = "SELECT ifnull(sum(files), 0), ifnull(sum(chunks), 0), ifnull(sum(symbols), 0) FROM segments"
+    return Bases(*db.execute(sums).fetchone())
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return (0, 0)
+    return status.st_dev, status.st_ino

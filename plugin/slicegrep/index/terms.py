@@ -17,18 +17,21 @@ __all__ = [
     "CHUNK_LENGTH",
     "DOC",
     "FILE_LENGTH",
+    "HEAVIEST",
     "LONGEST_LINE",
     "NAME",
     "SIGNATURE",
     "documentation_of",
-    "impacts_of_length",
+    "impacts",
     "joined",
-    "stems_of",
+    "name_terms_of",
     "terms_of",
 ]
 
 BODY, DOC, SIGNATURE, NAME = 2, 1, 2, 6
-"""Weights of the fields in halves: body x1, documentation x0.5, and on top signature x1 and name x3."""
+"""Weights of the fields in halves: body x1, documentation x0.5, and on top of them signature x1 and name x3."""
+HEAVIEST = 255
+"""A greater sum of weights counts as this: it fits into a byte, and the impact hardly grows past it."""
 
 K1 = 1.2
 B = 0.6
@@ -41,9 +44,6 @@ LONGEST_LINE = 5_000
 """Characters. What is longer is minified or encoded; no search looks at it either."""
 _LONGEST_NAME = 64
 """Characters. A longer identifier is a piece of encoded data: it is kept whole and not taken apart."""
-
-_MOST = 511  # weights in halves; past it the impact is that of this weight
-_LENGTHS = 64  # lengths are told apart in steps of a 32nd of the average, up to twice it, then in powers
 
 
 def joined(identifier: str) -> str:
@@ -59,76 +59,93 @@ def joined(identifier: str) -> str:
     return lower.replace("_", "") or lower
 
 
-@lru_cache(maxsize=65_536)
-def stems_of(identifier: str) -> tuple[str, ...]:
-    """Return the distinct stems of an identifier's sub-words."""
-    if len(identifier) > _LONGEST_NAME:
-        return ()
-    return tuple(dict.fromkeys([stem(part) for part in sub_words(identifier)]))
+def _stems(parts: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(map(stem, parts)))
 
 
 def terms_of(identifier: str) -> tuple[str, ...]:
-    """Return the terms that an identifier in a text counts as: its stems, and `=` with `joined` where it has not one sub-word."""
+    """Return the terms of an identifier in a text: its stems, and `=` with `joined` unless it is a single sub-word."""
+    if (
+        identifier.islower()
+        and identifier.isascii()
+        and identifier.isalpha()
+        and len(identifier) <= _LONGEST_NAME
+    ):
+        return (stem(identifier),)
     parts = sub_words(identifier) if len(identifier) <= _LONGEST_NAME else ()
-    if len(parts) == 1:
-        return (stem(parts[0]),)
-    return (*dict.fromkeys([stem(part) for part in parts]), "=" + joined(identifier))
+    return (stem(parts[0]),) if len(parts) == 1 else (*_stems(parts), "=" + joined(identifier))
 
 
-@lru_cache(maxsize=4096)
-def impacts_of_length(length: int, average: int) -> bytes:
-    """Return the impact (1 to 255) of each weight in halves, for a text of `length` identifiers.
+def name_terms_of(name: str) -> tuple[str, ...]:
+    """Return the terms that a definition is found by: the stems of its name, and `=` with `joined` always."""
+    parts = sub_words(name) if len(name) <= _LONGEST_NAME else ()
+    return (*_stems(parts), "=" + joined(name))
 
-    It is 255 * w / (w + k1 * (1 - b + b * length / average)): BM25F's share of a term without its rarity.
+
+def impacts(length: int, average: int, unit: int = BODY) -> bytes:
+    """Return the impact (1 to 255) of each weight up to HEAVIEST, in a text of `length` identifiers.
+
+    `unit` is what a word of the body weighs. An impact is 255 * w / (w + k1 * (1 - b + b * length / average)): BM25F's share of a term without its rarity. Lengths over 128
+    are told apart to a part in 16.
     """
-    norm = K1 * (1 - B + B * length / average)
-    return bytes([max(1, round(255 * (w / 2) / (w / 2 + norm))) for w in range(_MOST + 1)])
+    step = max(1, 1 << (length.bit_length() - 5)) if length > 128 else 1
+    return _impacts(length // step * step, average, unit)
+
+
+@lru_cache(maxsize=2048)
+def _impacts(length: int, average: int, unit: int) -> bytes:
+    norm = unit * K1 * (1 - B + B * length / average)
+    return bytes([int(255 * weight / (weight + norm) + 0.5) or 1 for weight in range(HEAVIEST + 1)])
 
 
 @lru_cache(maxsize=64)
-def _openers(language: str) -> tuple[re.Pattern[str], str] | None:
-    """Return what begins documentation in a language (the group `block` is a comment or a text of many lines), and its end."""
-    known = LANGUAGES.get(language)
-    if known is None:
-        return None
+def _openers(language: str) -> tuple[re.Pattern[str], str]:
+    """Return what may begin documentation, and the end of a comment of many lines ("": as it begins)."""
+    known = LANGUAGES[language]
+    if language in _QUOTING:
+        return re.compile(r"\n[ \t]*#|\"\"\"|'''"), ""
     begin, end = known.block_comment
-    skip = "(?!)"
-    if language in ("python", "elixir"):  # texts of many lines: documentation where they begin a line
-        end, skip = "", r"\"\"\"|\'\'\'"
-        before = r"[rRuUbB]{0,2}" if language == "python" else r"@\w*doc\s+~?[sS]?"
-        block = rf"{before}(?P<block>{skip})"
-    else:
-        block = f"(?P<block>{re.escape(begin)})" if begin else "(?P<block>(?!))"
     line = r"#(?!\[)" if known.line_comment == "#" else re.escape(known.line_comment)
-    return re.compile(rf"^[ \t]*(?:{block}|{line}.*)|(?P<skip>{skip})", re.MULTILINE), end
+    return re.compile(rf"\n[ \t]*(?:{re.escape(begin)}|{line})" if begin else rf"\n[ \t]*{line}"), end
+
+
+_QUOTING = {
+    "python": re.compile(r"[rRuUbB]{0,2}"),
+    "elixir": re.compile(r"@\w*doc\s+(?:~[sS])?"),
+}
+"""Languages whose documentation is a text of many lines, and what may stand before its quotes."""
 
 
 def documentation_of(source: Source, text: str) -> bytearray | None:
     """Return for each line of the source 1 where it is a comment or documentation; None where no line is.
 
-    By the beginnings of lines alone: a comment after code counts as code. `text` is `source.text`.
+    By the beginnings of lines alone: a comment after code counts as code. `text` is `source.text` with an LF before it.
     """
-    openers = _openers(source.language)
-    if openers is None:
+    if source.language not in LANGUAGES:
         return None
-    pattern, end = openers
+    pattern, end = _openers(source.language)
+    single = ("#", LANGUAGES[source.language].line_comment)
+    before = _QUOTING.get(source.language)
     flags: bytearray | None = None
-    at, line = 0, 0
-    position = 0
+    at = line = position = 0
     while (found := pattern.search(text, position)) is not None:
-        begin, position = found.start(), found.end()
-        opened = found["block"] or found["skip"]
-        if opened:
+        begin, position = found.span()
+        opened = found[0].strip()
+        counts = True
+        if before and opened != "#":
+            start = text.rindex("\n", 0, begin)
+            counts = before.fullmatch(text[start:begin].strip()) is not None
+            begin = start
+        if opened not in single:
             close = end or opened
             after = text.find(close, position)
             position = after + len(close) if after >= 0 else len(text)
-        if found["skip"]:
+        if not counts:
             continue
         if flags is None:
             flags = bytearray(len(source.lines) + 1)
         line += text.count("\n", at, begin)
-        flags[line : line + text.count("\n", begin, position) + 1] = b"\1" * (
-            text.count("\n", begin, position) + 1
-        )
+        lines = text.count("\n", begin + 1, position) + 1
+        flags[line : line + lines] = b"\1" * lines
         at = begin
     return flags

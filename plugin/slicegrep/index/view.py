@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.index.segment import Row
+from slicegrep.index.segment import Bases, Builder, Row, outer_names
+from slicegrep.index.shelf import MemoryShelf
 from slicegrep.index.terms import joined
 from slicegrep.types import Source, Symbol
 from slicegrep.words import stem, sub_words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from slicegrep.index.shelf import Shelf
+    from slicegrep.index.texts import Texts
 
 __all__ = ["FileRow", "SymbolRow", "View"]
 
@@ -30,11 +32,11 @@ class FileRow(NamedTuple):
     path: str
     language: str
     kind: str
-    """`code`, `docs`, `config`; `data` or "" for what is known but holds no chunk (too large, binary)."""
+    """`code`, `docs` or `config`, as roles.kind_of tells them apart."""
     flags: frozenset[str]
     size: int
     mtime_ns: int
-    """0 where the next look must compare the content."""
+    """-1 where the next look must compare the content."""
     lines: int
     first_chunk: int
     chunks: int
@@ -77,68 +79,81 @@ class View:
         self,
         root: str,
         shelves: Sequence[Shelf],
-        read: Callable[[str, FileRow | None], Source | None],
-        raw: Callable[[str], bytes | None],
-        amended: Mapping[int, tuple[int, int]] | None = None,
+        texts: Texts | None = None,
+        *,
+        amended: Mapping[int, tuple[int, int, int]] | None = None,
+        skipped: Mapping[str, str] | None = None,
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.root = root
         """The workspace, an absolute path."""
+        self.skipped = skipped or {}
+        """What the walk left out although it is not ignored, and why. Folders end in `/`."""
+        self.notes = notes
+        """What a person should know about how the files were found."""
         self._shelves = shelves
-        self._read = read
-        self._raw = raw
+        self._texts = texts
+        self._amended = amended or {}
+        self._given: dict[str, Source] = {}
         self._segments = [(shelf, number) for shelf in shelves for number in shelf.segments]
         self._kept: dict[str, _Postings] = {}
         self._outlines: dict[int, tuple[Symbol, ...]] = {}
-        self.files: list[FileRow | None] = self._load_files(amended or {})
-        """By file id; None where the file was replaced or is gone."""
+        self.files: list[FileRow | None] = self._load_files()
+        """By file id; None where the file was replaced, is gone, or holds no text."""
+        there = [row for row in self.files if row is not None]
+        self.file_count = len(there)
+        """Files that are there."""
+        self.chunk_count = sum([row.chunks for row in there])
+        """Chunks of those files."""
 
-    def _load_files(self, amended: Mapping[int, tuple[int, int]]) -> list[FileRow | None]:
+    def _load_files(self) -> list[FileRow | None]:
         rows: list[FileRow | None] = []
-        total = len(self.chunk_file)
+        chunks = 0
         for shelf, number in self._segments:
             paths = shelf.names(number, "paths")
-            if not paths:
-                continue
             labels = [_label(text) for text in shelf.names(number, "labels")]
+            label = [labels[at] for at in shelf.column(number, "label", "I")]
             first = shelf.column(number, "first_chunk", "I")
-            ends = [*first[1:], first[0] + shelf.length(number, "chunk_file", "I")]
-            languages, kinds, flags = zip(
-                *[labels[n] for n in shelf.column(number, "label", "I")], strict=True
+            chunks += shelf.count(number, "chunk_file", "I")
+            columns = (
+                range(len(rows), len(rows) + len(paths)),
+                paths,
+                [language for language, _, _ in label],
+                [kind for _, kind, _ in label],
+                [flags for _, _, flags in label],
+                shelf.column(number, "size", "Q"),
+                shelf.column(number, "mtime", "q"),
+                shelf.column(number, "lines", "I"),
+                first,
+                [end - begin for begin, end in zip(first, [*first[1:], chunks], strict=True)],
+                shelf.column(number, "mentions", "d"),
             )
-            rows.extend(
-                map(
-                    FileRow._make,
-                    zip(
-                        range(len(rows), len(rows) + len(paths)),
-                        paths,
-                        languages,
-                        kinds,
-                        flags,
-                        shelf.column(number, "size", "Q"),
-                        shelf.column(number, "mtime", "q"),
-                        shelf.column(number, "lines", "I"),
-                        first,
-                        [end - begin for begin, end in zip(first, ends, strict=True)],
-                        shelf.column(number, "mentions", "d"),
-                        strict=True,
-                    ),
-                )
-            )
-        dead = 0
-        dead_chunks = 0
-        for file, (size, mtime_ns) in amended.items():
+            rows.extend([row if row.kind else None for row in map(FileRow._make, zip(*columns, strict=True))])
+        for file, (size, mtime_ns, _) in self._amended.items():
             row = rows[file]
-            if size < 0:
-                rows[file] = None
-                dead += 1
-                dead_chunks += row.chunks if row else 0
-            elif row is not None:
-                rows[file] = row._replace(size=size, mtime_ns=mtime_ns)
-        self.file_count = len(rows) - dead
-        """Files that are there."""
-        self.chunk_count = total - dead_chunks
-        """Chunks of files that are there."""
+            rows[file] = row._replace(size=size, mtime_ns=mtime_ns) if row and size >= 0 else None
         return rows
+
+    def plus(self, sources: Iterable[Source]) -> View:
+        """Return a view that holds these sources too, by their paths. What is in this view already is not to be among them."""
+        from slicegrep.index.documents import add_source  # noqa: PLC0415 (it loads the parsers)
+
+        given = {source.path: source for source in sources}
+        builder = Builder()
+        for source in given.values():
+            add_source(builder, source)
+        bases = Bases(len(self.files), len(self.chunk_file), len(self._symbol_parent))
+        more = MemoryShelf(builder.encoded(bases))
+        view = View(
+            self.root,
+            [*self._shelves, more],
+            self._texts,
+            amended=self._amended,
+            skipped=self.skipped,
+            notes=self.notes,
+        )
+        view._given = {**self._given, **given}
+        return view
 
     def _column(self, name: str, code: str) -> array[int]:
         whole: array[int] = array(code)
@@ -165,6 +180,16 @@ class View:
     def chunk_symbol(self) -> array[int]:
         """Symbol id of the innermost definition around a chunk, by chunk id; -1 for none."""
         return self._column("chunk_symbol", "i")
+
+    @cached_property
+    def symbol_file(self) -> array[int]:
+        """File id by symbol id."""
+        first = self.first_symbol
+        files = array("I")
+        for file, (begin, end) in enumerate(zip(first, [*first[1:], len(self._symbol_parent)], strict=True)):
+            if begin != end:
+                files.extend([file] * (end - begin))
+        return files
 
     @cached_property
     def first_symbol(self) -> array[int]:
@@ -221,7 +246,7 @@ class View:
         """Return the symbols of files that are there with this name; case and underscores do not count."""
         term = "=" + joined(name)
         found = (self._kept.get(term) or self._find(term)).names
-        return [number for number in found if self.files[self._file_of_symbol(number)] is not None]
+        return [number for number in found if self.files[self.symbol_file[number]] is not None]
 
     def _find(self, term: str) -> _Postings:
         rows = [row for shelf in self._shelves for row in shelf.rows(term)]
@@ -239,12 +264,9 @@ class View:
         """Return the name of a symbol."""
         return self._symbol_names[number]
 
-    def _file_of_symbol(self, number: int) -> int:
-        return bisect_right(self.first_symbol, number) - 1
-
     def symbol(self, number: int) -> SymbolRow:
         """Return a symbol by its id, also one of a file that was replaced."""
-        file = self._file_of_symbol(number)
+        file = self.symbol_file[number]
         first = self.first_symbol[file]
         own = self.symbols_of(file)[number - first]
         return SymbolRow(
@@ -296,13 +318,45 @@ class View:
             )
         return tuple(symbols)
 
+    def outer_names(self, file: int) -> set[str]:
+        """Return the names that a file defines at its top level and in its classes."""
+        begin = self.first_symbol[file]
+        end = self.first_symbol[file + 1] if file + 1 < len(self.first_symbol) else len(self._symbol_parent)
+        return outer_names(
+            self._symbol_names[begin:end], self._symbol_parent[begin:end], self._symbol_kind[begin:end]
+        )
+
+    def used(self) -> dict[str, int]:
+        """Return in how many files each identifier stands, as written. Files that were replaced count as well."""
+        whole: Counter[str] = Counter()
+        for shelf, number in self._segments:
+            whole.update(shelf.used(number))
+        return whole
+
+    def uses(self, identifier: str) -> int:
+        """Return in how many files an identifier stands, as in `used`."""
+        total = 0
+        for (shelf, number), text in zip(self._segments, self._spelled, strict=True):
+            at = text.find(f"\n{identifier}\n")
+            if at >= 0:
+                total += shelf.column(number, "identifier_files", "I")[text.count("\n", 0, at)]
+        return total
+
+    def definitions(self, name: str) -> int:
+        """Return how many files define a name, as it is written."""
+        return len({self.symbol_file[n] for n in self.symbols_named(name) if self._symbol_names[n] == name})
+
     @cached_property
     def _terms(self) -> list[str]:
         return [shelf.text(number, "terms") for shelf, number in self._segments]
 
     @cached_property
+    def _spelled(self) -> list[str]:
+        return [f"\n{shelf.text(number, 'identifiers')}\n" for shelf, number in self._segments]
+
+    @cached_property
     def _identifiers(self) -> list[str]:
-        return [f"\n{shelf.text(number, 'identifiers').lower()}\n" for shelf, number in self._segments]
+        return [text.lower() for text in self._spelled]
 
     def stems_with_prefix(self, prefix: str, most: int) -> list[str]:
         """Return at most `most` stems that begin with `prefix`, the shortest first."""
@@ -344,11 +398,17 @@ class View:
 
     def read(self, path: str) -> Source | None:
         """Return the file at a path relative to the root, or None where it is no readable regular file."""
-        return self._read(path, self.file_at(path))
+        given = self._given.get(path)
+        if given is not None or self._texts is None:
+            return given
+        return self._texts.source(path, self.file_at(path))
 
     def raw(self, path: str) -> bytes | None:
         """Return the bytes of the file at a path relative to the root, or None."""
-        return self._raw(path)
+        given = self._given.get(path)
+        if given is not None:
+            return given.text.encode("utf-8", "surrogateescape")
+        return None if self._texts is None else self._texts.raw(path, self.file_at(path))
 
 
 def _ids(data: bytes) -> array[int]:

@@ -1,0 +1,81 @@
+"""Small segments made one, so that an index that has seen many edits stays quick to load."""
+
+from __future__ import annotations
+
+from array import array
+from collections import Counter
+from heapq import merge
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from slicegrep.index.segment import Bases, Row, text_of_names
+from slicegrep.index.store import Snapshot
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slicegrep.index.store import Segment, Store
+
+__all__ = ["merge_tail"]
+
+_FAN_IN = 8
+"""So many segments of a level become one of the next: what is written of a file is written again once a level."""
+_JOINED = (
+    *("size", "mtime", "ctime", "digests", "lines", "mentions", "first_chunk", "first_symbol"),
+    *("chunk_file", "chunk_start", "chunk_end", "chunk_symbol", "symbol_lines", "symbol_parent"),
+)
+
+
+def merge_tail(store: Store) -> None:
+    """Merge the last segments where they are many of a size (while `writing`). Ids stay as they are.
+
+    Raises store.Damaged.
+    """
+    while len(tail := _tail(store.segments())) >= _FAN_IN:
+        numbers = [segment.number for segment in tail]
+        snapshot = Snapshot(store, shared=True)
+        rows = _rows(store, numbers)
+        counts = Bases(*[sum(column) for column in zip(*[segment.counts for segment in tail], strict=True)])
+        store.add_segment(tail[-1].level + 1, counts, _parts(snapshot, numbers), rows)
+        for number in numbers:
+            store.remove_segment(number)
+
+
+def _tail(segments: list[Segment]) -> list[Segment]:
+    """Return the last segments that are of no higher level than the very last."""
+    tail: list[Segment] = []
+    for segment in reversed(segments):
+        if segment.level > segments[-1].level:
+            break
+        tail.insert(0, segment)
+    return tail
+
+
+def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
+    parts = {name: b"".join([snapshot.part(n, name) for n in numbers]) for name in _JOINED}
+    for name in ("paths", "symbol_names"):
+        parts[name] = text_of_names([text for n in numbers for text in snapshot.names(n, name)])
+    for names, codes, code in (("labels", "label", "I"), ("symbol_kinds", "symbol_kind", "H")):
+        table: dict[str, int] = {}
+        values = array(code)
+        for number in numbers:
+            new = [table.setdefault(text, len(table)) for text in snapshot.names(number, names)]
+            values.extend([new[value] for value in snapshot.column(number, codes, code)])
+        parts[names], parts[codes] = text_of_names(list(table)), values.tobytes()
+    used: Counter[str] = Counter()
+    terms: set[str] = set()
+    for number in numbers:
+        used.update(snapshot.used(number))
+        terms.update(snapshot.text(number, "terms").split("\n"))
+    terms.discard("")
+    words = sorted(used)
+    parts["identifiers"] = "\n".join(words).encode()
+    parts["identifier_files"] = array("I", [used[word] for word in words]).tobytes()
+    parts["terms"] = "\n".join(sorted(terms)).encode()
+    return parts
+
+
+def _rows(store: Store, numbers: list[int]) -> Iterator[tuple[str, Row]]:
+    each = [[(term, n, row) for term, row in store.rows_of(number)] for n, number in enumerate(numbers)]
+    for term, same in groupby(merge(*each), key=lambda entry: entry[0]):
+        yield term, Row._make(map(b"".join, zip(*[row for _, _, row in same], strict=True)))

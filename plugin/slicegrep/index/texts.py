@@ -1,0 +1,84 @@
+"""The texts of indexed files, kept in memory so that a search does not read again what has not changed."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from slicegrep.source import source_of
+
+if TYPE_CHECKING:
+    from slicegrep.index.view import FileRow
+    from slicegrep.types import Source
+
+__all__ = ["Texts"]
+
+_MOST = 64_000_000
+"""Bytes of the texts that are kept: as they are in the file, and again as lines, which take about twice as much."""
+_LARGEST = 50_000_000
+"""Bytes of the largest file that is read at all."""
+_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+
+
+class Texts:
+    """Bytes and lines by file id: another content has another id, so that nothing kept is ever out of date."""
+
+    def __init__(self, root: str) -> None:
+        self._root = os.path.join(root, "")
+        self._bytes: OrderedDict[int, bytes] = OrderedDict()
+        self._sources: OrderedDict[int, Source] = OrderedDict()
+        self._held = 0
+        self._lock = Lock()
+
+    def raw(self, path: str, row: FileRow | None) -> bytes | None:
+        """Return the bytes of a file, None where it is no readable regular file."""
+        if row is not None and (kept := self._bytes.get(row.id)) is not None:
+            return kept
+        data = _read(self._root + path)
+        if data is not None and row is not None:
+            with self._lock:
+                self._bytes[row.id] = data
+                self._held += len(data)
+                self._make_room()
+        return data
+
+    def source(self, path: str, row: FileRow | None) -> Source | None:
+        """Return a file's lines, None where it is no readable regular file."""
+        if row is not None and (kept := self._sources.get(row.id)) is not None:
+            return kept
+        data = self.raw(path, row)
+        if data is None:
+            return None
+        source = source_of(path, data)
+        if row is not None:
+            with self._lock:
+                self._sources[row.id] = source
+                self._held += 2 * source.size
+                self._make_room()
+        return source
+
+    def _make_room(self) -> None:
+        while self._held > _MOST and (self._sources or self._bytes):
+            if self._sources:
+                self._held -= 2 * self._sources.popitem(last=False)[1].size
+            else:
+                self._held -= len(self._bytes.popitem(last=False)[1])
+
+
+def _read(path: str) -> bytes | None:
+    """Read a regular file; a FIFO or a device that has taken its place is not waited for."""
+    try:
+        descriptor = os.open(path, _FLAGS)
+    except (OSError, ValueError):
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        try:
+            status = os.fstat(descriptor)
+            return (
+                file.read(_LARGEST) if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST else None
+            )
+        except OSError:
+            return None

@@ -1,0 +1,72 @@
+"""A process that makes segments: files in by standard input, segments out by standard output."""
+
+from __future__ import annotations
+
+import gc
+import marshal
+import sys
+from typing import TYPE_CHECKING, Any
+
+from slicegrep.index.documents import add_file
+from slicegrep.index.segment import Bases, Builder
+
+if TYPE_CHECKING:
+    from typing import IO
+
+__all__ = ["PIECE", "received", "sent", "serve"]
+
+PIECE = 4_000
+"""Rows of one message: a segment that is sent whole is there three times at once."""
+_LENGTH = 8
+
+
+def sent(pipe: IO[bytes], message: Any) -> None:
+    """Write a message. Raises OSError where the other side is gone."""
+    data = marshal.dumps(message)
+    pipe.write(len(data).to_bytes(_LENGTH, "little"))
+    pipe.write(data)
+    pipe.flush()
+
+
+def received(pipe: IO[bytes]) -> Any:
+    """Read a message. Raises EOFError where the other side is gone."""
+    head = pipe.read(_LENGTH)
+    data = pipe.read(int.from_bytes(head, "little")) if len(head) == _LENGTH else b""
+    if not data:
+        raise EOFError
+    return marshal.loads(data)  # noqa: S302 (of this package's own process)
+
+
+def serve() -> None:
+    """Say that it is ready, and answer until the input ends.
+
+    `("files", root, [(path, status), ...])` is answered by how many postings are held after them;
+    `("counts",)` by how many files, chunks and symbols; `("segment", bases)` by the parts, pieces of rows, an empty piece
+    and the outlines. After that the next segment begins.
+    """
+    gc.disable()  # nothing here is cyclic, and there is much of it
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr
+    sent(target, "ready")
+    builder = Builder()
+    while True:
+        try:
+            verb, *arguments = received(source)
+        except EOFError:
+            return
+        if verb == "files":
+            root, files = arguments
+            for file in files:
+                add_file(builder, root, *file)
+            sent(target, builder.postings)
+        elif verb == "counts":
+            sent(target, tuple(builder.counts))
+        else:
+            encoded = builder.encoded(Bases(*arguments[0]))
+            builder = Builder()
+            sent(target, encoded.parts)
+            rows = [(term, tuple(row)) for term, row in encoded.rows]
+            for at in range(0, len(rows), PIECE):
+                sent(target, rows[at : at + PIECE])
+            sent(target, [])
+            sent(target, encoded.outlines)

@@ -1,0 +1,245 @@
+"""The index of one workspace in this process: opened, brought up to date, mended where it is damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import ExitStack, contextmanager
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from slicegrep.index.build import build
+from slicegrep.index.documents import add_file
+from slicegrep.index.folders import packed, unpacked
+from slicegrep.index.mentions import mentions_of_all, mentions_of_new
+from slicegrep.index.merge import merge_tail
+from slicegrep.index.segment import Bases, Builder
+from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, remove
+from slicegrep.index.texts import Texts
+from slicegrep.index.tree import Changes, Known, Status, Tree
+from slicegrep.index.view import View
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from slicegrep.index.folders import Folders
+
+__all__ = ["Workspace"]
+
+_ALONE = 40
+"""Fewer changed files than this are indexed in this process: starting others takes as long."""
+_WAIT_SECONDS = 30.0
+"""How long another process may build without anything being written, before it is taken for stuck."""
+_LEAST_REBUILT = 200
+"""Files, dead ones included, below which an index is not built anew for its dead ones."""
+_ATTEMPTS = 8
+_CANNOT_WRITE = ("locked", "busy", "readonly", "full", "unable to open")
+"""What SQLite says where a file cannot be written, though nothing is wrong with it."""
+
+
+class _Stuck(Exception):  # noqa: N818 (the other process's state)
+    """Another process holds the index for building and does nothing."""
+
+
+class Workspace:
+    """One workspace and its index, which lies at `path`. Calls from several threads wait for each other."""
+
+    def __init__(self, root: str, path: str) -> None:
+        self._root = root
+        self._path = path
+        self._lock = Lock()
+        self._forget()
+
+    def _forget(self) -> None:
+        self._store: Store | None = None
+        self._view: View | None = None
+        self._tree = Tree(self._root, [], None)
+        self._generation = -1
+        self._totals = Bases(0, 0, 0)
+        self._dead = 0
+        self._texts = Texts(self._root)
+
+    def view(self, progress: Callable[[int, int], None] | None) -> View:
+        """Return the index, up to date. Where it cannot be written it is kept in memory.
+
+        Raises OSError where the root cannot be listed.
+        """
+        with self._lock:
+            for _ in range(_ATTEMPTS):
+                try:
+                    return self._brought_up(progress)
+                except Stale:  # noqa: PERF203 (a second round is rare)
+                    continue
+                except Damaged:
+                    self._forget()
+                except _Stuck:
+                    self._to_memory()
+                except sqlite3.Error as error:
+                    self._forget()
+                    if any(text in str(error) for text in _CANNOT_WRITE):
+                        self._to_memory()
+                    else:
+                        remove(self._path)
+            self._to_memory()
+            return self._brought_up(progress)
+
+    def _brought_up(self, progress: Callable[[int, int], None] | None) -> View:
+        view = self._loaded()
+        changes = self._tree.changes()
+        if not changes:
+            return view
+        dead = self._dead + len(changes.dead)
+        if len(view.files) > _LEAST_REBUILT and 2 * dead > len(view.files) and self._path != MEMORY:
+            self._forget()
+            remove(self._path)
+            raise Stale
+        if len(changes.new) < _ALONE:
+            self._update(view, changes)
+        else:
+            del view  # what it keeps could not be overwritten
+            self._build(progress)
+        return self._loaded()
+
+    def _loaded(self) -> View:
+        """Return the view of what is written now."""
+        store = self._store
+        if store is None or not store.is_current():
+            self._forget()
+            store = self._store = Store(self._path, self._root)
+        if self._view is None or store.generation() != self._generation:
+            self._view = None
+            try:
+                self._load(store)
+            except (LookupError, ValueError, TypeError) as error:  # columns that do not fit each other
+                remove(self._path)
+                raise Damaged(str(error)) from error
+        if self._view is None:
+            raise Stale
+        return self._view
+
+    def _load(self, store: Store) -> None:
+        snapshot = Snapshot(store)
+        amended = {file: Status(*status) for file, status in snapshot.amended().items()}
+        self._dead = sum([status.size < 0 for status in amended.values()])
+        folders = unpacked(lambda name: snapshot.part(0, name)) if store.meta("walked") else None
+        self._generation, self._totals = snapshot.generation, snapshot.totals
+        self._tree = Tree(self._root, list(_known(snapshot, amended)), folders)
+        skipped, notes = (folders.skipped, folders.notes) if folders else (None, ())
+        self._view = View(self._root, [snapshot], self._texts, amended=amended, skipped=skipped, notes=notes)
+
+    def _update(self, view: View, changes: Changes) -> None:
+        """Write a few changes, all or none."""
+        store = self._opened()
+        builder = Builder()
+        for path, status in changes.new:
+            add_file(builder, self._root, path, status)
+        encoded = builder.encoded(self._totals)
+        encoded.parts["mentions"] = mentions_of_new(view, builder).tobytes()
+        with self._writing(store):
+            self._amend(store, changes)
+            if changes.new:
+                store.write(encoded, 0)
+            if changes.folders:
+                _remember(store, changes.folders)
+            if changes.new or changes.dead:
+                store.grown()
+                merge_tail(store)
+        if not (changes.new or changes.dead):
+            self._tree.accept(changes)
+
+    def _build(self, progress: Callable[[int, int], None] | None) -> None:
+        """Write many changes piece by piece, so that a run that is killed is gone on with."""
+        with self._alone():
+            self._loaded()
+            changes = self._tree.changes()
+            if len(changes.new) < _ALONE:
+                raise Stale
+            self._view = None  # what it keeps could not be overwritten
+            store = self._opened()
+            with self._writing(store):
+                self._amend(store, changes)
+                store.set_meta("walked", 0)  # until all is written, only a walk tells what is missing
+                store.grown()
+            build(store, self._root, changes.new, progress)
+            view = self._loaded()
+            mentions = mentions_of_all(view).tobytes()
+            at = 0
+            with self._writing(store):
+                for segment in store.segments():
+                    size = 8 * segment.counts.file
+                    store.set_part(segment.number, "mentions", mentions[at : at + size])
+                    at += size
+                if changes.folders:
+                    _remember(store, changes.folders)
+                store.grown()
+                merge_tail(store)
+
+    def _opened(self) -> Store:
+        if self._store is None:
+            raise Stale
+        return self._store
+
+    @contextmanager
+    def _writing(self, store: Store) -> Iterator[None]:
+        """Hold the store for writing. Raises Stale where it is not what was loaded."""
+        with store.writing():
+            if store.generation() != self._generation:
+                raise Stale
+            yield
+
+    @staticmethod
+    def _amend(store: Store, changes: Changes) -> None:
+        store.amend([(file, -1, 0, 0) for file in changes.dead])
+        store.amend([(file, *status) for file, status in changes.same])
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Hold the lock of long runs: others wait for what this one writes. Raises _Stuck."""
+        if self._path == MEMORY:
+            yield
+            return
+        from pathlib import Path  # noqa: PLC0415 (10 ms, and the lock's)
+
+        from slicegrep.lock import Busy, held  # noqa: PLC0415
+
+        with ExitStack() as stack:
+            before = -1
+            while True:
+                try:
+                    stack.enter_context(held(Path(self._path + ".lock"), _WAIT_SECONDS))
+                    break
+                except Busy as error:
+                    now = self._opened().generation()
+                    if now == before:
+                        raise _Stuck from error
+                    before = now
+            yield
+
+    def _to_memory(self) -> None:
+        """Go on in memory with what can be read of the file."""
+        path = self._path
+        self._forget()
+        self._path = MEMORY
+        self._store = copied(path, self._root)
+
+
+def _remember(store: Store, folders: Folders) -> None:
+    for name, data in packed(folders).items():
+        store.set_part(0, name, data)
+    store.set_meta("walked", 1)
+
+
+def _known(snapshot: Snapshot, amended: dict[int, Status]) -> Iterator[Known]:
+    """Yield the files that are there."""
+    file = 0
+    for number in snapshot.segments:
+        digests = snapshot.part(number, "digests")
+        columns = [
+            snapshot.column(number, name, code)
+            for name, code in (("size", "Q"), ("mtime", "q"), ("ctime", "q"))
+        ]
+        statuses = map(Status._make, zip(*columns, strict=True))
+        for at, (path, was) in enumerate(zip(snapshot.names(number, "paths"), statuses, strict=True)):
+            status = amended.get(file, was)
+            if status.size >= 0:
+                yield Known(file, path, status, digests[16 * at : 16 * at + 16])
+            file += 1
