@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from slicegrep.dialect import WORD_EDGE, BrokenError, plain_text, reading_of
 
@@ -154,7 +154,8 @@ LINES = st.text(alphabet="abAB 1_", max_size=8)
 
 @given(REGEXES, LINES)
 def test_a_match_holds_the_literals_and_is_one_of_the_looser_form(regex: str, line: str) -> None:
-    """Both may leave files out of a search, so neither may leave out a match."""
+    """Both may leave files out of a search, so neither may leave out a match. (`a++` is read as text, not as Python does.)"""
+    assume("++" not in regex)
     try:
         reading = reading_of(regex)
         compiled = re.compile(regex, re.IGNORECASE)

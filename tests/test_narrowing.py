@@ -38,7 +38,7 @@ FILES = {
     "accent.py": "éfilter = 1\n",
     "filter.py": "filter(x); myfilter = filterset = 2\n",
     "digits.py": "x = 12filter; y = 0xFILTER\n",
-    "kelvin.py": "\u212aelvin = 1  # cla\u017fs\n",
+    "kelvin.py": "\u212aelvin = 1  # cla\u017fsy\n",
     "signs.py": "a => b; c !== d\n",
     "empty.py": "",
 }
@@ -56,7 +56,7 @@ def chosen(*regexes: str) -> set[str]:
         ("get_name", {"get.py"}),
         ("GETTER", {"long.py"}),
         (r"def \w+_name\(self, value", {"set.py"}),
-        (r"(?<=def )set_\w+", {"set.py"}),
+        (r"(?<=self, )value\)", {"set.py"}),
         ("(get|set)_nam", {"get.py", "set.py"}),
         ("nowhere", set()),
     ],
@@ -75,6 +75,12 @@ def test_the_edges_of_a_word_narrow_further() -> None:
     assert chosen("name.?getter") == chosen("namegetter") == {"long.py"}
     assert chosen("(namegetter)") == {"long.py"}
     assert chosen("class NameGetter ") == chosen(r"\bgetterfactory") == set()
+
+
+@pytest.mark.parametrize(("regex", "files"), [("classy", {"kelvin.py"}), ("kelvin", {"kelvin.py"})])
+def test_letters_that_fold_to_ascii_are_found(regex: str, files: set[str]) -> None:
+    """The Kelvin sign is a k to a search that does not look at case, and the long s an s."""
+    assert chosen(regex) == files
 
 
 def test_several_patterns_leave_the_files_of_each() -> None:
