@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slicegrep.material import gathered
 from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
-from slicegrep.present import item_line, notes_of, omission_line, pieces, text_of
+from slicegrep.present import item_line, notes_of, omission_line, pieces
 from slicegrep.result import Layout, Result
 from slicegrep.types import Chunk
 
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.material import Material
+    from slicegrep.present import Piece
     from slicegrep.query import Query
-    from slicegrep.sheet import Stretch
+    from slicegrep.sheet import Sheet, Stretch
     from slicegrep.types import Candidate, Hit, Source
 
 __all__ = ["LEAST_BUDGET", "OBJECTIVES", "assemble"]
@@ -102,7 +103,10 @@ def assemble(
         exact_tokens=exact,
     )
     unfound = Unfound(query, hits, path, defined) if hits is not None else None
-    return _Assembly(material, losses, bare, count, unfound, alone=objective == "single").result()
+    sheet = material.sheet(query, budget) if material.considered else None
+    return _Assembly(
+        bare, material, sheet, losses=losses, unfound=unfound, count=count, alone=objective == "single"
+    ).result()
 
 
 class _Assembly:
@@ -110,12 +114,13 @@ class _Assembly:
 
     def __init__(
         self,
-        material: Material,
-        losses: Losses,
         bare: Result,
-        count: Callable[[str], int],
-        unfound: Unfound | None,
+        material: Material,
+        sheet: Sheet | None,
         *,
+        losses: Losses,
+        unfound: Unfound | None,
+        count: Callable[[str], int],
         alone: bool,
     ) -> None:
         self._material = material
@@ -124,8 +129,9 @@ class _Assembly:
         self._budget = bare.budget
         self._count = count
         self._unfound = unfound
-        self._sheet = material.sheet(bare.budget) if material.considered else None
+        self._sheet = sheet
         self._alone = alone
+        self._known: dict[str, int] = {}
 
     def result(self) -> Result:
         """Return the answer with the most in it that fits."""
@@ -250,7 +256,7 @@ class _Assembly:
     def _counted(self, made: Result) -> Result:
         """Return an answer with the tokens of its text, which its first line tells."""
         for _ in range(3):  # another length of the number can change the number
-            tokens = self._count(made.render())
+            tokens = sum(map(self._tokens, pieces(made)))
             done = len(str(tokens)) == len(str(made.total_tokens))
             made = replace(made, total_tokens=tokens)
             if done:
@@ -259,5 +265,13 @@ class _Assembly:
 
     def _around(self, made: Result) -> int:
         """Return the tokens of all but the slices."""
-        frame = [piece for piece in pieces(made) if piece.kind not in ("slice", "code", "fence")]
-        return self._count(text_of(frame))
+        return sum(
+            [self._tokens(piece) for piece in pieces(made) if piece.kind not in ("slice", "code", "fence")]
+        )
+
+    def _tokens(self, piece: Piece) -> int:
+        """Count a piece with its line end: the next one begins with what the encoding never joins to a line end."""
+        known = self._known.get(piece.text)
+        if known is None:
+            known = self._known[piece.text] = self._count(piece.text + "\n")
+        return known

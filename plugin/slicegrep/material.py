@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from slicegrep.duplicates import Repeats
 from slicegrep.sheet import Part, Sheet, parts_of
+from slicegrep.worth import by_marks, by_vocabulary, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from slicegrep.query import Query
     from slicegrep.types import Candidate, Source
 
 __all__ = ["Material", "gathered"]
@@ -20,10 +22,6 @@ PLENTY = 4
 TOKENS_A_LINE = 10
 REACH = 8
 """Of a candidate, lines further from all that matches than a REACHth of the budget (a line for a token) are not weighed."""
-VALUE_POWER = 1.0
-"""A candidate is worth its share of the best one's score, to this power."""
-SAME_FILE = 0.9
-"""Each further candidate of a file is worth so much less, so that one file does not take all."""
 
 
 @dataclass(slots=True)
@@ -44,37 +42,35 @@ class Material:
     parts: list[list[Part]] = field(default_factory=list)
     """Of each candidate, its own lines."""
 
-    def sheet(self, budget: int) -> Sheet:
-        """Lay out what may be shown, for budgets up to `budget` tokens."""
-        reach = budget // REACH
-        shown: list[Part] = []
-        apart: list[Part] = []
+    def sheet(self, query: Query, budget: int) -> Sheet:
+        """Lay out what may be shown, for a budget in tokens. Of plain English the words tell what a line is worth."""
         allowed = set(self.considered)
-        for place, own in enumerate(self.parts):
-            if place not in allowed:
-                apart.extend(own)
-                continue
-            one = self.candidates[place]
-            marks = (*one.hits, one.best or one.start)
-            low, high = min(marks) - reach, max(marks) + reach
-            for part in own:
-                start, end = max(part.start, low), min(part.end, high)
-                if start <= end:
-                    shown.append(Part(place, part.file, start, end))
-        return Sheet(
-            self.candidates, shown, self.lines_of, values=self._values(), kept=self.kept, apart=apart
-        )
+        apart = [part for place, own in enumerate(self.parts) if place not in allowed for part in own]
+        shown = [part for place in self.considered for part in self._within_reach(place, budget // REACH)]
+        values = values_of(self.candidates, self.considered)
+        gains: dict[Part, list[float]] = {}
+        if query.route == "vague":
+            texts = [self.lines_of[part.file][part.start - 1 : part.end] for part in shown]
+            for part, worth in zip(shown, by_vocabulary(texts, query), strict=True):
+                gains[part] = [values[part.candidate] * w for w in worth]
+        else:
+            marks = {place: by_marks(self.candidates[place]) for place in self.considered}
+            for part in shown:
+                first = part.start - self.candidates[part.candidate].start
+                worth = marks[part.candidate][first : first + part.end - part.start + 1]
+                gains[part] = [values[part.candidate] * w for w in worth]
+        kept = [(place, self.candidates[place].best) for place in self.kept]
+        return Sheet(shown, gains, self.lines_of, kept=kept, apart=apart)
 
-    def _values(self) -> dict[int, float]:
-        best = max((self.candidates[place].score for place in self.considered), default=0.0)
-        before: dict[str, int] = {}
-        values: dict[int, float] = {}
-        for rank, place in enumerate(self.considered):
-            one = self.candidates[place]
-            share = (max(one.score, 0.0) / best) ** VALUE_POWER if best > 0 else 1 / (1 + rank)
-            times = before[one.file] = before.get(one.file, -1) + 1
-            values[place] = share * SAME_FILE**times
-        return values
+    def _within_reach(self, place: int, reach: int) -> list[Part]:
+        one = self.candidates[place]
+        marks = (*one.hits, one.best or one.start)
+        low, high = min(marks) - reach, max(marks) + reach
+        return [
+            Part(place, part.file, max(part.start, low), min(part.end, high))
+            for part in self.parts[place]
+            if part.start <= high and low <= part.end
+        ]
 
 
 def gathered(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,6 +33,8 @@ SENTENCE = 3
 """A sentence may have so many times the characters of a name."""
 SKIPPED = 3
 """Paths that were not searched are named up to so many."""
+
+_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*")
 
 # A line end in a name would end its line; a terminal obeys control characters, and turns text round at some.
 _ESCAPED = {
@@ -167,8 +170,7 @@ def _located(path: str, file: str) -> str:
 
 
 def _quoted(word: str) -> str:
-    plain = all(c.isascii() and (c.isalnum() or c in "_-./") for c in word) and not word.startswith("-")
-    return word if word and plain else "'" + word.replace("'", "'\\''") + "'"
+    return word if _PLAIN_WORD.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _list(title: str, lines: Sequence[str], most: int, names: int) -> Iterable[Piece]:

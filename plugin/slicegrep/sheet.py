@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Candidate
 
-__all__ = ["Part", "Sheet", "Stretch", "line_weights", "minus", "parts_of"]
+__all__ = ["Part", "Sheet", "Stretch", "minus", "parts_of"]
 
 CHARACTERS_A_TOKEN = 3.9
 LINE_TOKENS = 3.4
@@ -24,11 +24,6 @@ and below a slice cost HEADER_TOKENS. Only the choice depends on it: what is cho
 NEVER = 1e9
 """Tokens of the line that keeps two stretches apart: no budget has them."""
 
-BEST, HIT, REST = 1.0, 0.8, 0.06
-"""What the candidate's best line, another one that matches, and any line of it are worth."""
-LEAD, BODY, DEFINITION_BODY = 0.7, 0.85, 0.97
-"""What a line is worth falls by LEAD for each line that it stands above one that matches, and by BODY below it;
-below one that names a definition by DEFINITION_BODY: what it does is asked for as well as where it is."""
 KEPT_LINES = 3
 """Lines from the best one on that a candidate with a place of its own gets before anything else is chosen."""
 
@@ -80,43 +75,21 @@ def parts_of(candidates: Sequence[Candidate]) -> list[list[Part]]:
     return found
 
 
-def line_weights(candidate: Candidate) -> list[float]:
-    """Return what each line of a candidate is worth against its best one."""
-    count = candidate.end - candidate.start + 1
-    marks = [REST] * count
-    for line in candidate.hits:
-        marks[line - candidate.start] = HIT
-    best = candidate.best - candidate.start
-    marks[best if 0 <= best < count else 0] = BEST
-    fall = DEFINITION_BODY if candidate.role == "definition" or not candidate.hits else BODY
-    worth = marks[:]
-    value = 0.0
-    for i, mark in enumerate(marks):
-        value = max(mark, value * fall)
-        worth[i] = value
-    value = 0.0
-    for i in range(count - 1, -1, -1):
-        value = max(marks[i], value * LEAD)
-        worth[i] = max(worth[i], value)
-    return worth
-
-
 class Sheet:
     """The lines that may be shown, with what each is worth and about what it costs."""
 
     def __init__(
         self,
-        candidates: Sequence[Candidate],
         parts: Sequence[Part],
+        gains_of: Mapping[Part, Sequence[float]],
         lines_of: Mapping[str, Sequence[str]],
         *,
-        values: Mapping[int, float],
-        kept: Sequence[int],
+        kept: Sequence[tuple[int, int]],
         apart: Sequence[Part],
     ) -> None:
         """Lay out `parts`, which are within their files and do not overlap, nor any of `apart`, which are not shown.
 
-        `values` tells what the candidates with parts are worth; `kept` are the places of those that come before
+        `gains_of` tells what their lines are worth. `kept` are candidates with their best lines, whose lines come before
         all others, best first.
         """
         self._runs: list[tuple[int, str, int]] = []
@@ -126,7 +99,6 @@ class Sheet:
         blocks: list[Block] = []
         edges: list[tuple[int, int]] = []
         gains: list[float] = []
-        weights = {place: line_weights(candidates[place]) for place in values}
         gaps_taken: dict[str, list[tuple[int, int]]] = {}
         for part in apart:
             gaps_taken.setdefault(part.file, []).append((part.start, part.end))
@@ -149,11 +121,8 @@ class Sheet:
             if not near:
                 lay(("",), (0.0,), -1, -1)
                 self._runs.append((len(self._lines) + 1, part.file, part.start))
-            one = candidates[part.candidate]
-            value = values[part.candidate]
-            worth = weights[part.candidate][part.start - one.start : part.end - one.start + 1]
-            edges.append((len(self._lines) + 1, len(self._lines) + len(worth)))
-            lay(lines[part.start - 1 : part.end], [value * w for w in worth], part.candidate, len(edges) - 1)
+            edges.append((len(self._lines) + 1, len(self._lines) + part.end - part.start + 1))
+            lay(lines[part.start - 1 : part.end], gains_of[part], part.candidate, len(edges) - 1)
             file, last = part.file, part.end
 
         costs = [LINE_TOKENS + len(line.lstrip()) / CHARACTERS_A_TOKEN for line in self._lines]
@@ -161,7 +130,8 @@ class Sheet:
             costs[first - 2] = NEVER
         self._gains, self._costs = Sums(gains), Sums(costs)
         self._firsts = [first for first, _, _ in self._runs]
-        self._kept = [self._kept_lines(candidates[place], place) for place in kept]
+        owners = set(self._owners)  # of a candidate that a better one covers there are no lines
+        self._kept = [self._kept_lines(place, best) for place, best in kept if place in owners]
         for rank, (start, end) in enumerate(reversed(self._kept), 1):
             for i in range(start - 1, end):
                 gains[i] *= 1000.0**rank
@@ -192,10 +162,10 @@ class Sheet:
         seed = Range(start, start, 0.0, 0.0)
         return [self._stretch(grow(seed, self._gains, self._costs, len(self._lines), room - HEADER_TOKENS))]
 
-    def _kept_lines(self, one: Candidate, place: int) -> tuple[int, int]:
+    def _kept_lines(self, place: int, best: int) -> tuple[int, int]:
         """Return the lines on the sheet that a candidate gets first: its best, else the first that is there."""
         owned = [i for i, owner in enumerate(self._owners, 1) if owner == place]
-        at = next((i for i in owned if self._line(i) == one.best), owned[0])
+        at = next((i for i in owned if self._line(i) == best), owned[0])
         last = at
         while last < min(at + KEPT_LINES - 1, len(self._owners)) and self._owners[last] == place:
             last += 1
