@@ -154,7 +154,7 @@ LINES = st.text(alphabet="abAB 1_", max_size=8)
 
 @given(REGEXES, LINES)
 def test_a_match_holds_the_literals_and_is_one_of_the_looser_form(regex: str, line: str) -> None:
-    """Both may leave files out of a search, so neither may leave out a match. (`a++` is read as text, not as Python does.)"""
+    """Both may leave files out of a search, so neither may leave out a match; `a++` is text here, not as in Python."""
     assume("++" not in regex)
     try:
         reading = reading_of(regex)

@@ -58,7 +58,7 @@ def _compiled(glob: str) -> re.Pattern[str]:
         raise GlobError(f"{glob!r} is no glob: {error}") from error
 
 
-_PIECE = re.compile(r"\*\*/|/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
+_PIECE = re.compile(r"(?:^|(?<=/))\*\*/|/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
 
 
 def _translated(glob: str) -> str:
