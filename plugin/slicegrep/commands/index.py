@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import time
 from collections import Counter
-from contextlib import suppress
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from slicegrep.home import home_folder
-from slicegrep.index import open_view, path_of, workspace_of
+from slicegrep.index import open_view, workspace_of
+from slicegrep.index.store import remove
 from slicegrep.terminal import progress, write
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ def print_index(parsed: Namespace) -> int:
     1 where there is nothing to remove. Raises OSError.
     """
     home = home_folder(os.environ)
-    file = path_of(workspace_of(parsed.path), home)
+    file = _file_of(workspace_of(parsed.path), home)
     if parsed.remove:
         return _removed(parsed.path, file)
     begun = time.perf_counter()
@@ -44,11 +45,15 @@ def print_index(parsed: Namespace) -> int:
     return 0
 
 
+def _file_of(workspace: str, home: str) -> str:
+    """Return where index.open_view keeps the index of a workspace."""
+    name = blake2b(os.fsencode(workspace), digest_size=16).hexdigest()
+    return os.path.join(home, "index", f"{name}.sqlite")
+
+
 def _removed(path: str, file: str) -> int:
     there = os.path.exists(file)
-    for suffix in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.unlink(file + suffix)
+    remove(file)
     write(f"{workspace_of(path)}: {'its index is removed' if there else 'there is no index'}")
     return 0 if there else 1
 
