@@ -8,7 +8,8 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from slicegrep.index.segment import Bases, Row, text_of_names
+from slicegrep.index.postings import packed, sealed, together, unpacked, unsealed
+from slicegrep.index.segment import Bases, text_of_names
 from slicegrep.index.store import Snapshot
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["merge_tail"]
 
-_FAN_IN = 8
+_FAN_IN = 16
 """So many segments of a level become one of the next: what is written of a file is written again once a level."""
 _JOINED = (
     *("size", "mtime", "ctime", "digests", "lines", "mentions", "first_chunk", "first_symbol"),
@@ -72,10 +73,14 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
     parts["identifiers"] = "\n".join(words).encode()
     parts["identifier_files"] = array("I", [used[word] for word in words]).tobytes()
     parts["terms"] = "\n".join(sorted(terms)).encode()
-    return parts
+    return {name: sealed(data) for name, data in parts.items()}
 
 
-def _rows(store: Store, numbers: list[int]) -> Iterator[tuple[str, Row]]:
+def _rows(store: Store, numbers: list[int]) -> Iterator[tuple[str, bytes]]:
+    """Yield the merged rows. Raises ValueError where a row is not what was written."""
     each = [[(term, n, row) for term, row in store.rows_of(number)] for n, number in enumerate(numbers)]
     for term, same in groupby(merge(*each), key=lambda entry: entry[0]):
-        yield term, Row._make(map(b"".join, zip(*[row for _, _, row in same], strict=True)))
+        rows = [row for _, _, row in same]
+        if len(rows) > 1:
+            rows = [sealed(packed(*together([unpacked(unsealed(row)) for row in rows])))]
+        yield term, rows[0]

@@ -6,13 +6,12 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections import deque
 from contextlib import contextmanager, suppress
 from queue import Queue
 from typing import TYPE_CHECKING
 
-from slicegrep.index.segment import Bases, Encoded, Row
+from slicegrep.index.segment import Bases, Encoded
 from slicegrep.index.worker import received, sent
 
 if TYPE_CHECKING:
@@ -25,11 +24,10 @@ __all__ = ["Team"]
 
 _MOST_WORKERS = 8
 """More of them would wait for the one process that writes."""
-_FLUSH_SECONDS = 4.0
-"""After so long a worker hands its segment over: as much is lost when the build is killed. Fewer and larger segments are
-quicker to make and to read."""
-_FLUSH_POSTINGS = 3_000_000
-"""Likewise, for memory: about 40 MB in the worker."""
+_FLUSH_FILES = 800
+_FLUSH_POSTINGS = 1_000_000
+"""After so many files or (term, chunk) pairs a worker hands its segment over. As much is lost when a build is killed (a second
+of work), and as much memory is taken (some 20 MB); fewer and larger segments are quicker to write and to read."""
 
 _START = "import sys; sys.path[:] = sys.argv[1:]; from slicegrep.index.worker import serve; serve()"
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -91,15 +89,14 @@ class Team:
             with self._worker() as (target, source):
                 received(source)  # it has come up
                 held: list[str] = []
-                began = time.monotonic()
                 while batch := self._next():
                     sent(target, ("files", self._root, [(path, tuple(status)) for path, status in batch]))
                     postings = received(source)
                     held += [path for path, _ in batch]
                     self._results.put(len(batch))
-                    if postings > _FLUSH_POSTINGS or time.monotonic() - began > _FLUSH_SECONDS:
+                    if postings > _FLUSH_POSTINGS or len(held) >= _FLUSH_FILES:
                         self._hand_over(target, source, held)
-                        held, began = [], time.monotonic()
+                        held = []
                 if held:
                     self._hand_over(target, source, held)
         except (OSError, EOFError, ValueError):
@@ -124,7 +121,7 @@ class Team:
         parts = received(source)
         rows = []
         while piece := received(source):
-            rows += [(term, Row._make(row)) for term, row in piece]
+            rows += piece
         self._results.put((number, (Encoded(counts, parts, rows, received(source)), paths)))
 
     @contextmanager

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.evidence import blocks_of
+from slicegrep.index.postings import packed, packed_single, sealed
 from slicegrep.index.terms import (
     BODY,
     CHUNK_LENGTH,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Outline, Source, Symbol
 
-__all__ = ["Bases", "Builder", "Document", "Encoded", "Row", "outer_names", "text_of_names"]
+__all__ = ["Bases", "Builder", "Document", "Encoded", "Terms", "outer_names", "text_of_names"]
 
 
 class Document(NamedTuple):
@@ -53,22 +54,14 @@ class Bases(NamedTuple):
     symbol: int
 
 
-class Row(NamedTuple):
-    """What a segment holds under one term: ids as 32-bit integers, ascending, and impacts as bytes."""
-
-    chunks: bytes
-    impacts: bytes
-    files: bytes
-    file_impacts: bytes
-    names: bytes
-
-
 class Encoded(NamedTuple):
-    """A segment as it is written; `rows` in the order of their terms."""
+    """A segment as it is written, its bytes sealed (postings.py)."""
 
     counts: Bases
     parts: dict[str, bytes]
-    rows: list[tuple[str, Row]]
+    """Columns and texts by their names."""
+    rows: list[tuple[str, bytes]]
+    """What is held under each term, in the terms' order."""
     outlines: list[tuple[int, bytes]]
     """(file id, its symbols' qualified names and signatures)."""
 
@@ -76,15 +69,15 @@ class Encoded(NamedTuple):
 _IDENTIFIERS = IDENTIFIER.findall
 
 
-class _Terms(dict[str, tuple[int, ...]]):
-    """Identifier -> numbers of its terms, found when first asked for."""
+class Terms(dict[str, tuple[int, ...]]):
+    """Identifier -> numbers of its terms, found when first asked for. Builders may share it: most identifiers come again."""
 
-    def __init__(self, number: dict[str, int]) -> None:
+    def __init__(self) -> None:
         super().__init__()
-        self._number = number
+        self.number: dict[str, int] = {}
 
     def __missing__(self, identifier: str) -> tuple[int, ...]:
-        number = self._number
+        number = self.number
         found = self[identifier] = tuple([number.setdefault(t, len(number)) for t in terms_of(identifier)])
         return found
 
@@ -96,7 +89,7 @@ class Builder:
     parser leaves. 16 million chunks fit; `worker` hands over far earlier.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, terms: Terms | None = None) -> None:
         self.paths: list[str] = []
         self.symbol_names: list[str] = []
         self._chunk_file = array("I")
@@ -121,8 +114,8 @@ class Builder:
         self._symbol_kind = array("H")
         self._symbol_lines = array("I")
         self._symbol_parent = array("i")
-        self._number: dict[str, int] = {}
-        self._terms = _Terms(self._number)
+        self._terms = Terms() if terms is None else terms
+        self._number = self._terms.number
         self._chunks: list[array[int]] = []
         self._files: list[array[int]] = []
         self._names: dict[str, array[int]] = {}
@@ -227,7 +220,7 @@ class Builder:
     def encoded(self, bases: Bases) -> Encoded:
         """Return what is to be written, with ids that begin at `bases`."""
         named = self._named()
-        terms = sorted({*self._number, *named})
+        rows = self._rows(named, bases)
         words = sorted(self.used)
         parts = {
             "paths": text_of_names(self.paths),
@@ -254,10 +247,10 @@ class Builder:
             "symbol_parent": self._symbol_parent.tobytes(),
             "identifiers": "\n".join(words).encode(),
             "identifier_files": array("I", [self.used[word] for word in words]).tobytes(),
-            "terms": "\n".join(terms).encode(),
+            "terms": "\n".join([term for term, _ in rows]).encode(),
         }
-        outlines = [(bases.file + at, data) for at, data in enumerate(self._outlines) if data]
-        return Encoded(self.counts, parts, self._rows(terms, named, bases), outlines)
+        outlines = [(bases.file + at, sealed(data)) for at, data in enumerate(self._outlines) if data]
+        return Encoded(self.counts, {name: sealed(data) for name, data in parts.items()}, rows, outlines)
 
     @property
     def counts(self) -> Bases:
@@ -283,18 +276,35 @@ class Builder:
                 named.setdefault(term, []).extend(numbers)
         return named
 
-    def _rows(self, terms: list[str], named: dict[str, list[int]], bases: Bases) -> list[tuple[str, Row]]:
+    def _rows(self, named: dict[str, list[int]], bases: Bases) -> list[tuple[str, bytes]]:
+        posted = zip(
+            self._number, self._chunks, self._files, strict=False
+        )  # the last terms may be of names alone
+        found = {term: (chunks, files) for term, chunks, files in posted if files}
+        nothing = array("I")
         rows = []
-        for term in terms:
-            at = self._number.get(term, len(self._number))
+        for term in sorted({*found, *named}):
+            chunks, files = found.get(term, (nothing, nothing))
             names = named.get(term)
-            row = Row(
-                *(_halves(self._chunks[at], bases.chunk) if at < len(self._chunks) else _NOTHING),
-                *(_halves(self._files[at], bases.file) if at < len(self._files) else _NOTHING),
-                array("I", [bases.symbol + n for n in sorted(names)]).tobytes() if names else b"",
-            )
-            rows.append((term, row))
+            if len(chunks) == 1 and names is None:
+                chunk, file = chunks[0], files[0]
+                row = packed_single(
+                    bases.chunk + (chunk >> 8), chunk & 255, bases.file + (file >> 8), file & 255
+                )
+            else:
+                row = packed(
+                    array("I", [bases.chunk + (posting >> 8) for posting in chunks]),
+                    chunks.tobytes()[_LOW::4],
+                    array("I", [bases.file + (posting >> 8) for posting in files]),
+                    files.tobytes()[_LOW::4],
+                    array("I", [bases.symbol + number for number in sorted(names or ())]),
+                )
+            rows.append((term, sealed(row)))
         return rows
+
+
+_LOW = 0 if sys.byteorder == "little" else 3
+"""Where the impact is in the four bytes of a posting."""
 
 
 def outer_names(names: Sequence[str], parents: Sequence[int], kinds: Sequence[str]) -> set[str]:
@@ -313,14 +323,3 @@ def text_of_names(names: Sequence[str]) -> bytes:
 
 def _moved(ids: array[int], base: int) -> bytes:
     return array("I", [base + number for number in ids]).tobytes() if base else ids.tobytes()
-
-
-def _halves(postings: array[int], base: int) -> tuple[bytes, bytes]:
-    """Return ids, from `base` on, and impacts."""
-    if not postings:
-        return _NOTHING
-    return array("I", [base + (posting >> 8) for posting in postings]).tobytes(), postings.tobytes()[_LOW::4]
-
-
-_NOTHING = (b"", b"")
-_LOW = 0 if sys.byteorder == "little" else 3

@@ -5,10 +5,12 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
+from slicegrep.index.postings import unsealed
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slicegrep.index.segment import Encoded, Row
+    from slicegrep.index.segment import Encoded
 
 __all__ = ["MemoryShelf", "Shelf"]
 
@@ -22,7 +24,7 @@ class Shelf:
         """Return a part of a segment."""
         raise NotImplementedError
 
-    def rows(self, term: str) -> list[Row]:
+    def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term, in the order of the segments that hold it."""
         raise NotImplementedError
 
@@ -60,19 +62,20 @@ class MemoryShelf(Shelf):
 
     def __init__(self, encoded: Encoded) -> None:
         self.segments = (0,)
-        self._parts = encoded.parts
+        self._encoded = encoded
         self._rows = dict(encoded.rows)
         self._outlines = dict(encoded.outlines)
 
     def part(self, segment: int, name: str) -> bytes:  # noqa: ARG002 (there is one segment)
         """Return a part of the segment."""
-        return self._parts[name]
+        return unsealed(self._encoded.parts[name])
 
-    def rows(self, term: str) -> list[Row]:
+    def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term."""
         row = self._rows.get(term)
-        return [] if row is None else [row]
+        return [] if row is None else [unsealed(row)]
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        return self._outlines.get(file)
+        data = self._outlines.get(file)
+        return None if data is None else unsealed(data)

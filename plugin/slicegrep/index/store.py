@@ -7,9 +7,9 @@ import sqlite3
 import time
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
-from slicegrep.index.segment import Bases, Row
+from slicegrep.index.postings import unsealed
+from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
 
 if TYPE_CHECKING:
@@ -26,10 +26,9 @@ built anew."""
 _TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
     "CREATE TABLE segments(id INTEGER PRIMARY KEY, level INTEGER, files INTEGER, chunks INTEGER, symbols INTEGER)",
-    "CREATE TABLE parts(segment INTEGER, name TEXT, data BLOB, sum INTEGER, PRIMARY KEY(segment, name))",
-    """CREATE TABLE postings(segment INTEGER, term TEXT, chunks BLOB, impacts BLOB, files BLOB, file_impacts BLOB,
-    names BLOB, sum INTEGER, PRIMARY KEY(segment, term)) WITHOUT ROWID""",
-    "CREATE TABLE outlines(file INTEGER PRIMARY KEY, data BLOB, sum INTEGER)",
+    "CREATE TABLE parts(segment INTEGER, name TEXT, data BLOB, PRIMARY KEY(segment, name))",
+    "CREATE TABLE postings(segment INTEGER, term TEXT, data BLOB, PRIMARY KEY(segment, term)) WITHOUT ROWID",
+    "CREATE TABLE outlines(file INTEGER PRIMARY KEY, data BLOB)",
     # Files whose content is the same though their status changed; size -1 where the file is dead.
     "CREATE TABLE amended(file INTEGER PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER)",
 )
@@ -146,31 +145,25 @@ class Store:
     def write(self, encoded: Encoded, level: int) -> None:
         """Append a segment with its outlines (while `writing`)."""
         self.add_segment(level, encoded.counts, encoded.parts, encoded.rows)
-        self.db.executemany(
-            "INSERT INTO outlines VALUES(?, ?, ?)",
-            [(file, data, crc32(data)) for file, data in encoded.outlines],
-        )
+        self.db.executemany("INSERT INTO outlines VALUES(?, ?)", encoded.outlines)
 
     def add_segment(
-        self, level: int, counts: Bases, parts: Mapping[str, bytes], rows: Iterable[tuple[str, Row]]
+        self, level: int, counts: Bases, parts: Mapping[str, bytes], rows: Iterable[tuple[str, bytes]]
     ) -> None:
-        """Append a segment (while `writing`)."""
+        """Append a segment of sealed parts and rows (while `writing`)."""
         cursor = self.db.execute(
             "INSERT INTO segments(level, files, chunks, symbols) VALUES(?, ?, ?, ?)", (level, *counts)
         )
         number = cursor.lastrowid or 0
         for name, data in parts.items():
             self.set_part(number, name, data)
-        self.db.executemany(
-            "INSERT INTO postings VALUES(?, ?, ?, ?, ?, ?, ?, ?)",
-            ((number, term, *row, crc32(b"".join(row))) for term, row in rows),
-        )
+        self.db.executemany(f"INSERT INTO postings VALUES({number:d}, ?, ?)", rows)
 
-    def rows_of(self, segment: int) -> Iterator[tuple[str, Row]]:
-        """Yield the rows of a segment in the order of their terms."""
-        query = "SELECT term, chunks, impacts, files, file_impacts, names FROM postings WHERE segment=? ORDER BY term"
-        for term, *row in self.db.execute(query, (segment,)):
-            yield term, Row._make(row)
+    def rows_of(self, segment: int) -> Iterator[tuple[str, bytes]]:
+        """Yield the sealed rows of a segment in the order of their terms."""
+        yield from self.db.execute(
+            "SELECT term, data FROM postings WHERE segment=? ORDER BY term", (segment,)
+        )
 
     def remove_segment(self, segment: int) -> None:
         """Remove a segment whose ids another one has taken over (while `writing`)."""
@@ -178,8 +171,8 @@ class Store:
             self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (segment,))  # noqa: S608 (constants)
 
     def set_part(self, segment: int, name: str, data: bytes) -> None:
-        """Replace a part of a segment (while `writing`)."""
-        self.db.execute("INSERT OR REPLACE INTO parts VALUES(?, ?, ?, ?)", (segment, name, data, crc32(data)))
+        """Replace a part of a segment by other sealed data (while `writing`)."""
+        self.db.execute("INSERT OR REPLACE INTO parts VALUES(?, ?, ?)", (segment, name, data))
 
     def amend(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
         """Note (file, size, mtime_ns, ctime_ns) of files whose content is the same; size -1 where a file is dead."""
@@ -209,7 +202,7 @@ class Snapshot(Shelf):
             raise self._damage(error) from error
         marks = ",".join("?" * len(self.segments))
         self._rows_of = (
-            "SELECT chunks, impacts, files, file_impacts, names, sum FROM postings "  # noqa: S608 (question marks only)
+            "SELECT data FROM postings "  # noqa: S608 (question marks only)
             f"WHERE segment IN ({marks}) AND term=? ORDER BY segment"
         )
 
@@ -229,35 +222,25 @@ class Snapshot(Shelf):
 
     def part(self, segment: int, name: str) -> bytes:
         """Return a part of a segment."""
-        query = "SELECT data, sum FROM parts WHERE segment=? AND name=?"
-        try:
-            data, sum_ = self._db.execute(query, (segment, name)).fetchone()
-        except (sqlite3.Error, TypeError) as error:
-            raise self._damage(error) from error
-        return self._checked(data, sum_)
+        found = self._all("SELECT data FROM parts WHERE segment=? AND name=?", (segment, name))
+        if not found:
+            raise self._damage(f"no {name}")
+        return found[0]
 
-    def rows(self, term: str) -> list[Row]:
+    def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term, in the order of the segments that hold it."""
-        try:
-            found = self._db.execute(self._rows_of, (*self.segments, term)).fetchall()
-        except sqlite3.Error as error:
-            raise self._damage(error) from error
-        for row in found:
-            self._checked(b"".join(row[:5]), row[5])
-        return [Row._make(row[:5]) for row in found]
+        return self._all(self._rows_of, (*self.segments, term))
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        try:
-            row = self._db.execute("SELECT data, sum FROM outlines WHERE file=?", (file,)).fetchone()
-        except sqlite3.Error as error:
-            raise self._damage(error) from error
-        return self._checked(*row) if row else None
+        found = self._all("SELECT data FROM outlines WHERE file=?", (file,))
+        return found[0] if found else None
 
-    def _checked(self, data: bytes, sum_: int) -> bytes:
-        if crc32(data) != sum_:
-            raise self._damage("a part of the index is not what was written")
-        return data
+    def _all(self, query: str, values: tuple[int | str, ...]) -> list[bytes]:
+        try:
+            return [unsealed(data) for (data,) in self._db.execute(query, values)]
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise self._damage(error) from error
 
     def _damage(self, why: object) -> Damaged:
         self.close()

@@ -7,7 +7,8 @@ from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.index.segment import Bases, Builder, Row, outer_names
+from slicegrep.index.postings import NOTHING, Postings, together, unpacked
+from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
 from slicegrep.index.terms import joined
 from slicegrep.types import Source, Symbol
@@ -61,14 +62,6 @@ class SymbolRow(NamedTuple):
     depth: int
 
 
-class _Postings(NamedTuple):
-    chunks: array[int]
-    impacts: bytes
-    files: array[int]
-    file_impacts: bytes
-    names: array[int]
-
-
 class View:
     """The index at one moment. Nothing in it changes; a changed tree gets a new view.
 
@@ -96,7 +89,7 @@ class View:
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
         self._segments = [(shelf, number) for shelf in shelves for number in shelf.segments]
-        self._kept: dict[str, _Postings] = {}
+        self._kept: dict[str, Postings] = {}
         self._outlines: dict[int, tuple[Symbol, ...]] = {}
         self.files: list[FileRow | None] = self._load_files()
         """By file id; None where the file was replaced, is gone, or holds no text."""
@@ -248,13 +241,9 @@ class View:
         found = (self._kept.get(term) or self._find(term)).names
         return [number for number in found if self.files[self.symbol_file[number]] is not None]
 
-    def _find(self, term: str) -> _Postings:
-        rows = [row for shelf in self._shelves for row in shelf.rows(term)]
-        if len(rows) == 1:
-            row = rows[0]
-        else:
-            row = Row(*map(b"".join, zip(*rows, strict=True))) if rows else Row(b"", b"", b"", b"", b"")
-        found = _Postings(_ids(row.chunks), row.impacts, _ids(row.files), row.file_impacts, _ids(row.names))
+    def _find(self, term: str) -> Postings:
+        rows = [unpacked(row) for shelf in self._shelves for row in shelf.rows(term)]
+        found = together(rows) if rows else NOTHING
         if len(self._kept) >= _CACHED_TERMS:
             self._kept.clear()
         self._kept[term] = found
@@ -409,12 +398,6 @@ class View:
         if given is not None:
             return given.text.encode("utf-8", "surrogateescape")
         return None if self._texts is None else self._texts.raw(path, self.file_at(path))
-
-
-def _ids(data: bytes) -> array[int]:
-    ids = array("I")
-    ids.frombytes(data)
-    return ids
 
 
 def _label(text: str) -> tuple[str, str, frozenset[str]]:

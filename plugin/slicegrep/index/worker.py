@@ -8,7 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from slicegrep.index.documents import add_file
-from slicegrep.index.segment import Bases, Builder
+from slicegrep.index.segment import Bases, Builder, Terms
 
 if TYPE_CHECKING:
     from typing import IO
@@ -18,6 +18,8 @@ __all__ = ["PIECE", "received", "sent", "serve"]
 PIECE = 4_000
 """Rows of one message: a segment that is sent whole is there three times at once."""
 _LENGTH = 8
+_MOST_TERMS = 300_000
+"""Identifiers that are remembered from one segment to the next: about 60 MB."""
 
 
 def sent(pipe: IO[bytes], message: Any) -> None:
@@ -48,7 +50,7 @@ def serve() -> None:
     source, target = sys.stdin.buffer, sys.stdout.buffer
     sys.stdout = sys.stderr
     sent(target, "ready")
-    builder = Builder()
+    builder = Builder(terms := Terms())
     while True:
         try:
             verb, *arguments = received(source)
@@ -63,10 +65,11 @@ def serve() -> None:
             sent(target, tuple(builder.counts))
         else:
             encoded = builder.encoded(Bases(*arguments[0]))
-            builder = Builder()
+            if len(terms) > _MOST_TERMS:
+                terms = Terms()
+            builder = Builder(terms)
             sent(target, encoded.parts)
-            rows = [(term, tuple(row)) for term, row in encoded.rows]
-            for at in range(0, len(rows), PIECE):
-                sent(target, rows[at : at + PIECE])
+            for at in range(0, len(encoded.rows), PIECE):
+                sent(target, encoded.rows[at : at + PIECE])
             sent(target, [])
             sent(target, encoded.outlines)

@@ -12,6 +12,7 @@ from slicegrep.index.documents import add_file
 from slicegrep.index.folders import packed, unpacked
 from slicegrep.index.mentions import mentions_of_all, mentions_of_new
 from slicegrep.index.merge import merge_tail
+from slicegrep.index.postings import sealed
 from slicegrep.index.segment import Bases, Builder
 from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, remove
 from slicegrep.index.texts import Texts
@@ -96,7 +97,7 @@ class Workspace:
             self._update(view, changes)
         else:
             del view  # what it keeps could not be overwritten
-            self._build(progress)
+            self._build(changes, progress)
         return self._loaded()
 
     def _loaded(self) -> View:
@@ -133,7 +134,7 @@ class Workspace:
         for path, status in changes.new:
             add_file(builder, self._root, path, status)
         encoded = builder.encoded(self._totals)
-        encoded.parts["mentions"] = mentions_of_new(view, builder).tobytes()
+        encoded.parts["mentions"] = sealed(mentions_of_new(view, builder).tobytes())
         with self._writing(store):
             self._amend(store, changes)
             if changes.new:
@@ -146,13 +147,9 @@ class Workspace:
         if not (changes.new or changes.dead):
             self._tree.accept(changes)
 
-    def _build(self, progress: Callable[[int, int], None] | None) -> None:
+    def _build(self, changes: Changes, progress: Callable[[int, int], None] | None) -> None:
         """Write many changes piece by piece, so that a run that is killed is gone on with."""
         with self._alone():
-            self._loaded()
-            changes = self._tree.changes()
-            if len(changes.new) < _ALONE:
-                raise Stale
             self._view = None  # what it keeps could not be overwritten
             store = self._opened()
             with self._writing(store):
@@ -166,7 +163,7 @@ class Workspace:
             with self._writing(store):
                 for segment in store.segments():
                     size = 8 * segment.counts.file
-                    store.set_part(segment.number, "mentions", mentions[at : at + size])
+                    store.set_part(segment.number, "mentions", sealed(mentions[at : at + size]))
                     at += size
                 if changes.folders:
                     _remember(store, changes.folders)
@@ -224,7 +221,7 @@ class Workspace:
 
 def _remember(store: Store, folders: Folders) -> None:
     for name, data in packed(folders).items():
-        store.set_part(0, name, data)
+        store.set_part(0, name, sealed(data))
     store.set_meta("walked", 1)
 
 
