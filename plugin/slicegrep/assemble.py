@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slicegrep.material import gathered
 from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
-from slicegrep.present import item_line, notes_of, omission_line, pieces
+from slicegrep.present import item_line, notes_of, omission_line, pieces, slices
 from slicegrep.result import Layout, Result
 from slicegrep.types import Chunk
 
@@ -36,6 +36,8 @@ OBJECTIVES = {
 TRIES = 4
 CLOSE_ENOUGH = 0.04
 """The room is adjusted until so small a share of the budget is left over, or TRIES times."""
+FRAME_TOKENS = 180
+"""Of all but the slices, before it is counted."""
 MOST_ROOM = 2.0
 """Lines can cost half of what they were thought to."""
 LIST_SHARE = 0.08
@@ -148,36 +150,67 @@ class _Assembly:
 
     def _fitted(self, names: int) -> Result | None:
         """Return the fullest answer that was found to fit, names having at most `names` characters; None if there is none."""
-        empty = self._counted(self._made((), names))
-        low, high = 0.0, float(self._budget - empty.total_tokens)
-        if high < 0:
-            return None
-        best, room = empty, high
-        high *= MOST_ROOM
-        before: Sequence[Stretch] = ()
+        best: Result | None = None
+        around = float(FRAME_TOKENS)
+        for _ in range(TRIES):
+            made = self._counted(self._made(self._fullest(self._budget - around, names), names))
+            spare = self._budget - made.total_tokens
+            if spare >= 0 and (best is None or made.total_tokens > best.total_tokens):
+                best = made
+            if 0 <= spare <= CLOSE_ENOUGH * self._budget or self._sheet is None:
+                break
+            before, around = around, float(self._around(made))
+            if before == around:
+                break
+        return best
+
+    def _fullest(self, most: float, names: int) -> Sequence[Stretch]:
+        """Return the choice of lines that comes nearest to `most` tokens, headers included, and does not pass it."""
+        best: Sequence[Stretch] = ()
+        seen: Sequence[Stretch] = ()
+        close = CLOSE_ENOUGH * self._budget
+        best_cost, low, high, room = 0.0, 0.0, most * MOST_ROOM, most
         for _ in range(TRIES):
             stretches = self._chosen(room)
-            if stretches == before:
+            if stretches == seen:
                 break
-            before = stretches
-            made = self._counted(self._made(stretches, names))
-            spare = self._budget - made.total_tokens
-            if spare >= 0:
-                low = room
-                best = max(best, made, key=lambda one: one.total_tokens if one.chunks else 0)
-                if spare <= CLOSE_ENOUGH * self._budget:
-                    break
-            else:
+            seen = stretches
+            cost = self._cost(stretches, names)
+            if cost > most:
                 high = room
-            around = self._around(made)
-            scale = (made.total_tokens - around) / sum([one.tokens for one in stretches])
-            room = (self._budget - around) / scale
+            else:
+                low = room
+                if cost > best_cost:
+                    best, best_cost = stretches, cost
+                if most - cost <= close:
+                    break
+            room *= (most - close / 2) / cost
             if not low < room < high:
                 room = (low + high) / 2
-        if not best.chunks and self._sheet is not None:
-            least = self._counted(self._made(self._chosen(0.0), names))
-            best = least if least.total_tokens <= self._budget else best
-        return best
+        return best or self._shortened(seen, most, names)
+
+    def _shortened(self, stretches: Sequence[Stretch], most: float, names: int) -> Sequence[Stretch]:
+        """Return as many of the best stretches as cost at most `most` tokens; the best line alone, or nothing, if need be."""
+        ranked = sorted(stretches, key=lambda one: (one.candidate, one.start))
+        while len(ranked) > 1 and self._cost(ranked, names) > most:
+            ranked.pop()
+        if self._cost(ranked, names) > most:
+            ranked = list(self._chosen(0.0))
+        return ranked if self._cost(ranked, names) <= most else ()
+
+    def _cost(self, stretches: Sequence[Stretch], names: int) -> int:
+        return sum(map(self._tokens, slices(self._chunks(stretches), names)))
+
+    def _chunks(self, stretches: Sequence[Stretch]) -> list[Chunk]:
+        candidates, lines_of = self._material.candidates, self._material.lines_of
+        chunks = []
+        for one in sorted(stretches, key=lambda one: (one.candidate, one.start)):
+            of = candidates[one.candidate]
+            text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
+            chunks.append(
+                Chunk(one.file, one.start, one.end, text, of.score, ", ".join(of.reasons), of.symbol, 0)
+            )
+        return chunks
 
     def _chosen(self, room: float) -> Sequence[Stretch]:
         if self._sheet is None:
@@ -186,15 +219,10 @@ class _Assembly:
 
     def _made(self, stretches: Sequence[Stretch], names: int) -> Result:
         """Return the answer that has these stretches; its tokens are still those of the budget."""
-        candidates, lines_of = self._material.candidates, self._material.lines_of
-        chunks = []
+        chunks = self._chunks(stretches)
         shown: Shown = {}
-        for one in sorted(stretches, key=lambda one: (one.candidate, one.start)):
-            of = candidates[one.candidate]
-            text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
-            reasons = ", ".join(of.reasons)
-            chunks.append(Chunk(one.file, one.start, one.end, text, of.score, reasons, of.symbol, 0))
-            shown.setdefault(one.file, []).append((one.start, one.end))
+        for chunk in chunks:
+            shown.setdefault(chunk.file, []).append((chunk.line_start, chunk.line_end))
         omitted = self._losses.outside(shown)
         made = replace(
             self._bare,

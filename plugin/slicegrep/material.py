@@ -10,7 +10,7 @@ from slicegrep.sheet import Part, Sheet, parts_of
 from slicegrep.worth import by_marks, by_vocabulary, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from slicegrep.query import Query
     from slicegrep.types import Candidate, Source
@@ -19,6 +19,9 @@ __all__ = ["Material", "gathered"]
 
 PLENTY = 4
 """Candidates are read until they have so many times the budget: of what comes after hardly a line would be chosen."""
+WEIGHED = 1.5
+"""Of a query in plain English, lines are weighed by their words in the candidates that are worth most, up to so many times the budget: three
+times as many found no more (docs/search_packing.md), and it is what takes most of the time."""
 TOKENS_A_LINE = 10
 REACH = 8
 """Of a candidate, lines further from all that matches than a REACHth of the budget (a line for a token) are not weighed."""
@@ -44,23 +47,40 @@ class Material:
 
     def sheet(self, query: Query, budget: int) -> Sheet:
         """Lay out what may be shown, for a budget in tokens. Of plain English the words tell what a line is worth."""
-        allowed = set(self.considered)
-        apart = [part for place, own in enumerate(self.parts) if place not in allowed for part in own]
-        shown = [part for place in self.considered for part in self._within_reach(place, budget // REACH)]
         values = values_of(self.candidates, self.considered)
-        gains: dict[Part, list[float]] = {}
+        places = self.considered if query.route != "vague" else self._worthiest(values, budget)
+        shown = [part for place in places for part in self._within_reach(place, budget // REACH)]
+        worth: Iterable[Sequence[float]]
         if query.route == "vague":
-            texts = [self.lines_of[part.file][part.start - 1 : part.end] for part in shown]
-            for part, worth in zip(shown, by_vocabulary(texts, query), strict=True):
-                gains[part] = [values[part.candidate] * w for w in worth]
+            worth = by_vocabulary(
+                [self.lines_of[part.file][part.start - 1 : part.end] for part in shown], query
+            )
         else:
-            marks = {place: by_marks(self.candidates[place]) for place in self.considered}
-            for part in shown:
-                first = part.start - self.candidates[part.candidate].start
-                worth = marks[part.candidate][first : first + part.end - part.start + 1]
-                gains[part] = [values[part.candidate] * w for w in worth]
+            marks = {place: by_marks(self.candidates[place]) for place in places}
+            firsts = [part.start - self.candidates[part.candidate].start for part in shown]
+            worth = [
+                marks[part.candidate][first : first + part.end - part.start + 1]
+                for part, first in zip(shown, firsts, strict=True)
+            ]
+        gains = {
+            part: [values[part.candidate] * w for w in line] for part, line in zip(shown, worth, strict=True)
+        }
+        allowed = set(places)
+        apart = [part for place, own in enumerate(self.parts) if place not in allowed for part in own]
         kept = [(place, self.candidates[place].best) for place in self.kept]
         return Sheet(shown, gains, self.lines_of, kept=kept, apart=apart)
+
+    def _worthiest(self, values: Mapping[int, float], budget: int) -> list[int]:
+        """Return the places of the candidates whose words are looked at."""
+        chosen = list(self.kept)
+        tokens = 0
+        for place in sorted(self.considered, key=lambda place: -values[place]):
+            if tokens >= WEIGHED * budget:
+                break
+            one = self.candidates[place]
+            tokens += TOKENS_A_LINE * min(one.end - one.start + 1, budget // REACH)
+            chosen.append(place)
+        return sorted(set(chosen))
 
     def _within_reach(self, place: int, reach: int) -> list[Part]:
         one = self.candidates[place]

@@ -105,19 +105,22 @@ class Losses:
 
     def _loss(self, place: int, start: int, end: int) -> tuple[float, Omission]:
         one = self._candidates[place]
-        share = (end - start + 1) / (one.end - one.start + 1)
-        if one.hits:
-            share = sum([start <= line <= end for line in one.hits]) / len(one.hits)
+        count = end - start + 1
         reasons = ", ".join(one.reasons)
         if place in self._repeated:
             share, reasons = 0.0, f"{DUPLICATE}, {reasons}" if reasons else DUPLICATE
+        elif start == one.start and end == one.end:
+            share = 1.0
+        elif one.hits:
+            share = sum([start <= line <= end for line in one.hits]) / len(one.hits)
+        else:
+            share = count / (one.end - one.start + 1)
         lines = self._lines_of.get(one.file)
         if lines is None:
-            tokens = TOKENS_A_LINE * (end - start + 1)
+            tokens = TOKENS_A_LINE * count
         else:
-            tokens = ceil(
-                (end - start + 1) * LINE_TOKENS + sum(map(len, lines[start - 1 : end])) / CHARACTERS_A_TOKEN
-            )
+            characters = sum(map(len, lines[start - 1 : end]))
+            tokens = ceil(count * LINE_TOKENS + characters / CHARACTERS_A_TOKEN)
         return one.score * share, Omission(one.file, start, end, tokens, one.score, reasons, one.symbol)
 
 

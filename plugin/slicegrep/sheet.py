@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Part", "Sheet", "Stretch", "minus", "parts_of"]
 
-CHARACTERS_A_TOKEN = 3.9
-LINE_TOKENS = 3.4
+CHARACTERS_A_TOKEN = 4.36
+LINE_TOKENS = 2.9
 HEADER_TOKENS = 32.0
 """A numbered line costs about LINE_TOKENS, and a token for each so many characters past its indentation; the lines above
 and below a slice cost HEADER_TOKENS. Only the choice depends on it: what is chosen is counted."""
