@@ -247,7 +247,14 @@ def message_of(literals: list[str]) -> str:
     """Return string literals as one message with values in its variable parts; "" where it is no sentence."""
     quoted = [_QUOTED.match(literal) for literal in literals]
     raw = "".join(match.group("text") if match else "\n" for match in quoted)
-    raw = re.sub(r"(?:\\[nr]|[\s:'\"(])+$", "", raw).lstrip()
+    raw = re.sub(r"(?:\\[nr]|[\s:(])+$", "", raw).lstrip()
+    for quote in "'\"":  # what a call goes on with ends in a quote that is not closed, or begins with one
+        if raw.count(quote) % 2:
+            raw = (
+                raw.removesuffix(quote).rstrip(" :")
+                if raw.endswith(quote)
+                else raw.removeprefix(quote).lstrip()
+            )
     if (
         "\\n" in raw
         or "\n" in raw
