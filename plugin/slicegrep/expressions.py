@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ __all__ = ["Expression", "Group", "expression_of", "groups_of", "literal_of", "s
 _MEMORY = 8 << 20
 """Bytes that RE2 may take for an expression; a larger one is given up."""
 _SHARED_MEMORY = 64 << 20
-"""For many together. 10,000 words over Django's source take 18 ms with it, 112 ms with 8 MB."""
+"""For what runs: also many together. 10,000 words over Django's source take 18 ms with it, 112 ms with 8 MB."""
 _APART = 4
 """So many expressions are faster one by one: RE2 leaps to the literal that one begins with, and nobody must ask which it was."""
 
@@ -71,14 +72,11 @@ class Group:
     def __init__(self, expressions: Sequence[Expression], *, case_sensitive: bool) -> None:
         """Compile them as one. Raises BrokenError where RE2 cannot hold them all."""
         self.expressions = tuple(expressions)
+        self._options = _options(case_sensitive=case_sensitive, memory=_SHARED_MEMORY)
         self.only = expressions[0] if len(expressions) == 1 and expressions[0].exact is None else None
         """The one expression, where there is no need to ask `matching`."""
-        self._options = _options(
-            case_sensitive=case_sensitive, memory=_MEMORY if len(expressions) == 1 else _SHARED_MEMORY
-        )
-        self._set: Any = None
-        joined = "|".join([f"(?:{one.loose})" for one in expressions])
-        self.ends = _compiled(f"(?:{joined}).*", self._options).finditer
+        loose = "|".join([f"(?:{one.loose})" for one in expressions])
+        self.ends = _compiled(f"(?:{loose}).*", self._options).finditer
 
     def matching(self, line: bytes) -> list[Expression]:
         """Return the expressions that match in a line (without its end) that `ends` has found."""
@@ -89,16 +87,22 @@ class Group:
         return [one for one in found if one.exact is None or one.matches(text)]
 
     def _among(self, line: bytes) -> list[Expression]:
-        if self._set is None:
-            self._set = re2.Set.SearchSet(self._options)
-            for one in self.expressions:
-                self._set.Add(f"(?m){one.loose}")
-            self._set.Compile()
-        numbers = self._set.Match(line)
+        numbers = self._set.Match(line) if self._set is not None else None
         if numbers:
             return [self.expressions[number] for number in sorted(numbers)]
         # The set gives up on a line for which it would need more memory than it may have.
         return [one for one in self.expressions if _compiled(one.loose, self._options).search(line)]
+
+    @cached_property
+    def _set(self) -> Any:
+        made = re2.Set.SearchSet(self._options)
+        try:
+            for one in self.expressions:
+                made.Add(f"(?m){one.loose}")
+            made.Compile()
+        except re2.error:
+            return None
+        return made
 
 
 def groups_of(expressions: Sequence[Expression], *, case_sensitive: bool) -> list[Group]:

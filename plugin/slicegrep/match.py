@@ -143,23 +143,21 @@ class _Search:
                 one = self._expression(number, regex)
             except BrokenError as error:
                 self.note(f"is no regular expression ({error}): searched as a literal", regex)
-                one = self._literal(number, regex)
+                try:
+                    one = self._expression(number, salvaged(regex, case_sensitive=self.case_sensitive))
+                except BrokenError:
+                    self.note("is too large to be searched: left out", regex)
+                    continue
             if one is None:
                 self.note("matches an empty line, so it tells nothing apart: left out", regex)
-            else:
-                if one.spans_lines:
-                    self.note("asks for a line's end, but a match is within one line", regex)
-                ready.append(one)
+                continue
+            if one.spans_lines:
+                self.note("asks for a line's end, but a match is within one line", regex)
+            ready.append(one)
         return ready
 
     def _expression(self, number: int, regex: str) -> Expression | None:
         return expression_of(number, regex, case_sensitive=self.case_sensitive, seconds=self.seconds / 2)
-
-    def _literal(self, number: int, regex: str) -> Expression | None:
-        try:
-            return self._expression(number, salvaged(regex, case_sensitive=self.case_sensitive))
-        except BrokenError:  # too large even for RE2 to hold
-            return None
 
     def run(self, files: Sequence[str], expressions: Sequence[Expression]) -> None:
         """Search files for expressions, and add what is found."""
