@@ -63,18 +63,19 @@ class Tree:
     def __init__(self, root: str, known: list[Known], folders: Folders | None) -> None:
         self._root = os.path.join(root, "")
         self._known = known
-        self._folders = folders
+        self.folders = folders
+        """What is remembered of the folders; None before the first walk."""
         self._paths = [self._root + one.path for one in known]
         self._statuses = [one.status for one in known]
 
     def changes(self) -> Changes:
         """Look at every file and folder. Raises OSError where the root cannot be listed."""
         now = time.time_ns()
-        folders = self._folders.looked_at(self._root, now) if self._folders else None
+        folders = self.folders.looked_at(self._root, now) if self.folders else None
         if folders is not None:
             new, dead, same = self._compared(range(len(self._known)), now)
-            return Changes(new, dead, same, folders if folders is not self._folders else None)
-        paths, folders = walked(self._root, self._folders, is_wanted, now)
+            return Changes(new, dead, same, folders if folders is not self.folders else None)
+        paths, folders = walked(self._root, self.folders, is_wanted, now)
         there = set(paths)
         kept = [n for n, one in enumerate(self._known) if one.path in there]
         new, dead, same = self._compared(kept, now)
@@ -90,7 +91,7 @@ class Tree:
         for file, status in changes.same:
             self._known[at[file]] = self._known[at[file]]._replace(status=status)
             self._statuses[at[file]] = status
-        self._folders = changes.folders or self._folders
+        self.folders = changes.folders or self.folders
 
     def _compared(
         self, numbers: Sequence[int], now: int

@@ -12,6 +12,7 @@ from slicegrep.index.documents import add_file
 from slicegrep.index.folders import packed, unpacked
 from slicegrep.index.mentions import mentions_of_all, mentions_of_new
 from slicegrep.index.merge import merge_tail
+from slicegrep.index.notices import Watch
 from slicegrep.index.postings import sealed
 from slicegrep.index.segment import Bases, Builder
 from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, remove
@@ -58,6 +59,7 @@ class Workspace:
         self._totals = Bases(0, 0, 0)
         self._dead = 0
         self._texts = Texts(self._root)
+        self._watch = Watch(self._root)
 
     def view(self, progress: Callable[[int, int], None] | None) -> View:
         """Return the index, up to date. Where it cannot be written it is kept in memory.
@@ -85,8 +87,11 @@ class Workspace:
 
     def _brought_up(self, progress: Callable[[int, int], None] | None) -> View:
         view = self._loaded()
+        if self._watch.is_at_rest(self._tree.folders):
+            return view
         changes = self._tree.changes()
         if not changes:
+            self._watch.looked()
             return view
         dead = self._dead + len(changes.dead)
         if len(view.files) > _LEAST_REBUILT and 2 * dead > len(view.files) and self._path != MEMORY:
@@ -98,7 +103,9 @@ class Workspace:
         else:
             del view  # what it keeps could not be overwritten
             self._build(changes, progress)
-        return self._loaded()
+        view = self._loaded()
+        self._watch.looked()
+        return view
 
     def _loaded(self) -> View:
         """Return the view of what is written now."""
