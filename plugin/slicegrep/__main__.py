@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
 if __name__ == "__main__":
     if not __package__:  # run by path: the package's folder is no place to import from, its parent is
         sys.path[0:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    gc.disable()  # the process ends before collecting would pay: 15 of 275 ms of a search in 2,800 files
     try:
         from slicegrep.cli import main
 
