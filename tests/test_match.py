@@ -180,7 +180,7 @@ def test_a_pattern_that_matches_an_empty_line_counts_for_nothing(regex: str) -> 
         (r"src\main", 5, "\\m means nothing"),
         ("[0", 6, "missing ]"),
         ("(?R)", 7, "(?R) is not known"),
-        ("a{1001}", 8, "invalid repetition size: {1001}"),
+        ("a{1001}", 8, "{1001} repeats over 1,000 times"),
     ],
 )
 def test_what_is_no_regular_expression_is_searched_as_a_literal(regex: str, line: int, why: str) -> None:

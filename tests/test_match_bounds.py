@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 import time
 
 import pytest
+from odd_folder import PLUGIN
 from slicegrep.match import LONGEST_LINE, Matches, find
 from slicegrep.query import Pattern
 from slicegrep.source import source_of
@@ -132,3 +136,44 @@ def test_what_re2_can_only_run_slowly_is_ended(regex: str) -> None:
     text = ("abcdefghij ,.x(" * 330 + "\n") * 200
     _, took = search(text, regex, copies=20)
     assert took < BOUND + 3
+
+
+WITHOUT_RE2 = """
+import json, sys
+sys.modules["re2"] = None
+from slicegrep.match import find
+from slicegrep.query import Pattern
+from slicegrep.source import source_of
+text, *regexes = json.load(sys.stdin)
+source = source_of("a.py", text.encode())
+found = find("/", ["a.py"], [Pattern(r, r) for r in regexes], read=lambda _: source)
+print(json.dumps([[[h.line, h.patterns] for h in found.by_file.get("a.py", ())], found.notes]))
+"""
+
+
+@pytest.mark.parametrize(
+    "regexes",
+    [
+        ["get_name"],
+        ["self", r"name\b", "^class", "(?<=get_)name", "X", r"\w+:$"],
+        ["x*"],
+        ["foo("],
+        ["(a+)+$", "ÉT"],
+        ["((a{1000}){1000}){1000}"],
+    ],
+)
+def test_without_re2_the_same_lines_are_found(regexes: list[str]) -> None:
+    """There is no wheel of it for musl: the engine that backtracks, under its time limit, looks at each line."""
+    text = "def get_name(self):\n    return self.name\n\nclass X:\r\n  été foo(\n" + "a" * 40 + "!\n"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.path.insert(0, {PLUGIN!r})\n{WITHOUT_RE2}"],
+        input=json.dumps([text, *regexes]),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    hits, notes = json.loads(done.stdout)
+    matches, _ = search(text, *regexes)
+    assert hits == [[hit.line, list(hit.patterns)] for hit in matches.by_file.get("0.py", ())]
+    if "(a+)+$" not in regexes:
+        assert tuple(notes) == matches.notes

@@ -44,6 +44,9 @@ class _Frame:
     """A look-around: nothing in it must be there."""
     before: int = 0
     """How many runs there were before the last atom, a group: those after it go when it may be absent."""
+    repeated: int = 1
+    """How often counted repetition can repeat the last atom, and at most (`most`) anything in the group."""
+    most: int = 1
     after_char: bool = False
     after_atom: bool = False
 
@@ -92,6 +95,7 @@ _IN_CLASS = {"h": r" \t", "b": r"\x08", "e": r"\x1b"}
 # Of Unicode's classes, what RE2 must take for them so as to miss nothing; the negated ones are larger in ASCII already.
 _WIDE = {"w": r"\w\pL\pM\pN\p{Pc}", "d": r"\p{Nd}", "s": r"\s\pZ\x0b\x1c-\x1f\x85"}
 _MOST_RUNS = 8  # required texts that are kept of each group: more would not narrow a search further
+_MOST_REPEATED = 1_000  # of nested counts together, as in RE2; an engine that unfolds them takes gigabytes
 _BACKTRACKING_MOST = 2_000  # characters: the engine that knows look-around compiles in Python
 
 
@@ -118,7 +122,7 @@ class _Reader:
     def atom(self, exact: str, loose: str | None = None, *, repeats: bool = True) -> None:
         frame = self.frames[-1]
         frame.close_run()
-        frame.after_char, frame.after_atom = False, repeats
+        frame.after_char, frame.after_atom, frame.repeated = False, repeats, 1
         self.emit(exact, loose)
 
     def char(self, char: str) -> None:
@@ -127,6 +131,7 @@ class _Reader:
         frame = self.frames[-1]
         frame.run.append(char)
         frame.after_char = frame.after_atom = True
+        frame.repeated = 1
         self.emit(_spelled(char))
 
     def read(self) -> None:
@@ -326,6 +331,8 @@ class _Reader:
         frame = self.frames[-1]
         frame.before = len(frame.runs)
         frame.runs.extend(inner.required())
+        frame.repeated = inner.most
+        frame.most = max(frame.most, inner.most)
         frame.after_char, frame.after_atom = False, True
 
     def quantifier(self) -> None:
@@ -345,6 +352,10 @@ class _Reader:
         self.at = found.end()
         least = found[2] or "0"
         written = found[1] or "{" + least + found[3] + found[4] + "}"
+        frame.repeated *= 1 if found[1] else max(1, int(found[4] or least))
+        frame.most = max(frame.most, frame.repeated)
+        if frame.most > _MOST_REPEATED:
+            raise BrokenError(f"{written} repeats over {_MOST_REPEATED:,} times")
         if written in ("*", "?") or (not found[1] and int(least) == 0):
             if frame.after_char:
                 frame.run.pop()
