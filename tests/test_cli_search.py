@@ -75,6 +75,7 @@ def test_a_file_is_searched_as_a_folder_is(tree: Path, tmp_path: Path) -> None:
     ("words", "said"),
     [
         ([], "name a path and a pattern"),
+        (["", "total"], "name a path and a pattern"),
         (["tree"], "a pattern is missing: slicegrep tree PATTERN"),
         (["gone"], "gone: no such file or folder; a command is one of map, "),
         (["gone", "total"], "gone: no such file or folder"),

@@ -119,7 +119,7 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
                 "a pattern that begins with - goes after -e"
             )
     named = [*loose, *rest]
-    if not named:
+    if not named or not named[0]:
         raise UsageError("name a path and a pattern: slicegrep PATH PATTERN (see slicegrep --help)")
     parsed.path = named.pop(0)
     if parsed.regexp:
