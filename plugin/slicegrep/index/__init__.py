@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from slicegrep.index.opened import open_view, view_of, workspace_of
+from slicegrep.index.opened import let_go, open_view, view_of, workspace_of
 from slicegrep.index.store import Damaged
 from slicegrep.index.view import FileRow, SymbolRow, View
 
-__all__ = ["Damaged", "FileRow", "SymbolRow", "View", "open_view", "view_of", "workspace_of"]
+__all__ = ["Damaged", "FileRow", "SymbolRow", "View", "let_go", "open_view", "view_of", "workspace_of"]

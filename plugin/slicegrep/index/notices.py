@@ -19,7 +19,9 @@ _MOST_FOLDERS = 20_000
 """Watches are the kernel's memory (1 kB each) and limited for each user: 65,536 on small machines."""
 # linux/magic.h: ext2 to ext4, xfs, btrfs, f2fs, tmpfs, zfs, bcachefs, overlayfs. Of others (NFS, FUSE, 9p) the
 # kernel need not hear what others write.
-_LOCAL = frozenset({0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994, 0x2FC12FC1, 0xCA451A4E, 0x794C7630})
+_LOCAL = frozenset(
+    {0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994, 0x2FC12FC1, 0xCA451A4E, 0x794C7630}
+)
 # linux/inotify.h: modified, attributes, closed after writing, moved from and to, created, deleted, itself deleted or moved.
 _EVENTS = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 _ONLY_FOLDERS = 0x01000000

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from slicegrep.index.mentions import mentions_of_all
+from slicegrep.index.sweep import sweep, used
 from slicegrep.index.view import View
 from slicegrep.index.workspace import Workspace
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Source
 
-__all__ = ["open_view", "view_of", "workspace_of"]
+__all__ = ["let_go", "open_view", "view_of", "workspace_of"]
 
 _opened: dict[tuple[int, str], Workspace] = {}
 """Workspaces by process (a fork must not share its parent's database) and path of their index."""
@@ -56,7 +57,15 @@ def open_view(root: str, home: str, *, progress: Callable[[int, int], None] | No
         opened = _opened.get(key)
         if opened is None:
             opened = _opened[key] = Workspace(workspace, path)
+            used(path)
+            sweep(os.path.dirname(path))
     return opened.view(progress)
+
+
+def let_go() -> None:
+    """Close the indexes of this process: a view that is kept open keeps SQLite's log from being folded into the file."""
+    with _opening:
+        _opened.clear()
 
 
 def view_of(sources: Iterable[Source], root: str = "") -> View:

@@ -74,11 +74,13 @@ def _read(path: str) -> bytes | None:
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError):
         return None
-    with os.fdopen(descriptor, "rb") as file:
-        try:
-            status = os.fstat(descriptor)
-            return (
-                file.read(_LARGEST) if stat.S_ISREG(status.st_mode) and status.st_size <= _LARGEST else None
-            )
-        except OSError:
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
             return None
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read(_LARGEST)
+    except OSError:
+        return None
+    finally:
+        os.close(descriptor)
