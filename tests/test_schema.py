@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from command import ROOT, run
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 from slicegrep.result import Result
@@ -69,6 +69,7 @@ def result(**changes: Any) -> Result:
     return Result(**{**given, **changes})
 
 
+@settings(deadline=None)
 @given(st.text(), st.text(), st.floats(allow_nan=False, allow_infinity=False))
 def test_a_result_comes_through_json_unchanged(pattern: str, text: str, score: float) -> None:
     """Whatever is in a file: what a program reads is what the library returned."""
