@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -206,11 +207,12 @@ def _named(view: View, facts: _Facts, said: _Said, best: set[int]) -> dict[int, 
     """Return (file, share) for each symbol of the best files whose name holds something of the query."""
     found: dict[int, tuple[int, float]] = {}
     known = facts.symbol_stems
+    firsts = view.first_symbol
     for key in said.mass:
         for at in view.name_postings(key):
             if at in found:
                 continue
-            file = view.symbol_file[at]
+            file = bisect_right(firsts, at) - 1
             if file in best:
                 parts = known.get(at)
                 if parts is None:
@@ -223,11 +225,12 @@ def _exact(view: View, query: Query, allowed: list[bool]) -> dict[int, tuple[int
     """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`."""
     found: dict[int, tuple[int, float]] = {}
     alone = len(query.symbols) == 1
+    firsts = view.first_symbol
     for name, _qualifier in query.symbols:
         if not (alone or is_code_name(name) or name[:1].isupper()):
             continue
         for at in view.symbols_named(name.replace("_", "").lower()):
-            file = view.symbol_file[at]
+            file = bisect_right(firsts, at) - 1
             if allowed[file] and view.symbol_name(at) == name:
                 found[at] = file, (NESTED if view.symbol(at).depth else 1.0)
     return found

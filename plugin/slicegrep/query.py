@@ -31,6 +31,10 @@ MOST_INITIALS = 4
 MOST_WORDS = 60
 """Words of one query that are weighed: a pasted log does not make a search slow."""
 MOST_PLACES = 12
+SENTENCE_WORDS, SENTENCE_SHARE, MESSAGE_WORDS = 6, 0.6, 12
+"""So many plain words that are such a share of all, or so many, are a message, whatever signs stand between them."""
+MOST_VALUES = 4
+"""A message with more values (quoted texts, numbers, paths) in it is looked for as it stands only."""
 LEAST_MESSAGE_WORDS = 3
 """A line of a longer text is looked for as it stands when it has so many words."""
 
@@ -77,6 +81,7 @@ _FUNCTION_WORDS = """
 a an and are been by can could did do does had has have how its of on or should that the their then there these this
 to was were what when where which who why will would
 """
+_PLAIN_WORD = re.compile(r"(?<!\S)[A-Za-z][a-z]*[,.;:]?(?!\S)")
 _ENGLISH = frozenset(_FUNCTION_WORDS.split())
 """Words that no line of code is made of: beside two content words they tell English from a pattern."""
 _ASKS_TESTS = re.compile(
@@ -96,8 +101,10 @@ _VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|<[^<>\n]*>|0x[0-9a-fA-F]+
 def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
     """Read what was asked. Raises nothing: whether a regular expression can be run is for who runs it."""
     text = pattern.strip() if "\n" in pattern.strip() else pattern
-    syntax = "\n" not in text and _SYNTAX.search(text) is not None
+    syntax = _is_regex(text)
     plain = _without_syntax(text) if syntax else cleaned(text)
+    if not IDENTIFIER.search(plain):  # an address, a trailer: all that was said
+        plain = text
     words = _content(plain)
     english = any(word in _ENGLISH for word in IDENTIFIER.findall(plain))
     vague = not syntax and (len(words) >= PROSE_WORDS or (len(words) > 1 and english) or "\n" in text)
@@ -115,6 +122,16 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
         symbols=_symbols(plain, words),
         places=_places(plain),
     )
+
+
+def _is_regex(text: str) -> bool:
+    """Whether the text is written as a regular expression: it has its syntax, and is no message that has some of it."""
+    if "\n" in text or _SYNTAX.search(text) is None:
+        return False
+    plain = len(_PLAIN_WORD.findall(text))
+    if plain >= MESSAGE_WORDS:
+        return False
+    return plain < SENTENCE_WORDS or "|" in text or plain < SENTENCE_SHARE * len(text.split())
 
 
 _CLASS = re.compile(
@@ -218,9 +235,9 @@ def _alternatives(regex: str) -> list[str]:
 
 
 def _phrases(text: str) -> tuple[Pattern, ...]:
-    """Return what may stand in a file as it was said: the text, or of a longer one its first and last line and messages."""
+    """Return what may stand in a file as it was said: the text, or of a longer one its first and last line; messages."""
     lines = [line.strip() for line in text.split("\n") if line.strip()]
-    said = dict.fromkeys([lines[0], lines[-1]] if lines else [])
+    said = dict.fromkeys([lines[0], lines[-1]])
     for line in lines:
         raised = _RAISED.search(line)
         if raised is not None:
@@ -228,20 +245,20 @@ def _phrases(text: str) -> tuple[Pattern, ...]:
     said.update(dict.fromkeys(lit for lit in literals_of(text) if " " in lit or lit.startswith("-")))
     found: dict[str, Pattern] = {}
     for phrase in said:
-        regex = _flexible(phrase)
-        if regex:
+        words = phrase.rstrip(".?!:;,").split()
+        if len(words) >= LEAST_MESSAGE_WORDS or phrase.startswith("-") or (phrase == text and words):
+            regex = _flexible(words)
             found.setdefault(regex, Pattern(phrase, regex, literal=True))
-    return tuple(found.values())
+    return tuple(found.values()) or (Pattern(text, re.escape(text), literal=True),)
 
 
-def _flexible(phrase: str) -> str:
+def _flexible(words: list[str]) -> str:
     """Return a regex for a phrase in which white space is any, and a value (quoted, a number, a path) may be anything."""
-    words = phrase.rstrip(".?!:;,").split()
-    if len(words) < LEAST_MESSAGE_WORDS and not phrase.startswith("-"):
-        return ""
     exact = r"\s+".join([re.escape(word) for word in words])
-    pieces = _VALUE.split(" ".join(words))
-    if len(pieces) == 1 or sum([len(IDENTIFIER.findall(piece)) for piece in pieces]) < LEAST_MESSAGE_WORDS:
+    pieces = [piece for piece in _VALUE.split(" ".join(words)) if IDENTIFIER.search(piece)]
+    if len(pieces) > MOST_VALUES + 1 or sum([len(p.split()) for p in pieces]) in (0, len(words)):
         return exact
-    open_ = r".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split(" ")]) for piece in pieces])
-    return f"{exact}|{open_}"
+    if max([len(IDENTIFIER.findall(piece)) for piece in pieces]) < LEAST_MESSAGE_WORDS:
+        return exact
+    loose = ".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split()]) for piece in pieces])
+    return f"{exact}|{loose}"
