@@ -250,11 +250,8 @@ def message_of(literals: list[str]) -> str:
     raw = re.sub(r"(?:\\[nr]|[\s:(])+$", "", raw).lstrip()
     for quote in "'\"":  # what a call goes on with ends in a quote that is not closed, or begins with one
         if raw.count(quote) % 2:
-            raw = (
-                raw.removesuffix(quote).rstrip(" :")
-                if raw.endswith(quote)
-                else raw.removeprefix(quote).lstrip()
-            )
+            begun = raw.startswith(quote + " ")
+            raw = raw[2:].lstrip() if begun else raw.removesuffix(quote).rstrip(" :")
     if (
         "\\n" in raw
         or "\n" in raw
