@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from command import ROOT, environment
 from slicegrep import ledger
 from slicegrep.cli import main
 
@@ -109,18 +113,36 @@ def test_enclosing_takes_columns_and_answers_the_good_locations(
 
 def test_a_reader_that_leaves_early_is_no_error(code: Path) -> None:
     """`slicegrep map x.py | head -1`."""
-    import subprocess
-    import sys
-
     code.write_text("\n".join(f"def f{n}(): return {n}" for n in range(20_000)))
-    root = Path(__file__).parents[1] / "plugin"
     script = f"{sys.executable} -m slicegrep map {code} | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
         ["bash", "-c", script],
         capture_output=True,
         text=True,
-        env={"PYTHONPATH": str(root), "PATH": "/usr/bin:/bin"},
+        env={"PYTHONPATH": str(ROOT / "plugin"), "PATH": "/usr/bin:/bin"},
         check=False,
     )
     assert done.stdout == "1-1 def f0()\n0\n"
     assert done.stderr == ""
+
+
+def test_what_pip_installs_is_the_same_command(tmp_path: Path) -> None:
+    """`slicegrep` and `fr` of pyproject.toml end with the command's own exit code."""
+    project = (ROOT / "pyproject.toml").read_text()
+    scripts = re.findall(r'^(?:slicegrep|fr) = "([\w.]+):(\w+)"$', project, re.MULTILINE)
+    assert len(scripts) == 2
+    for module, name in scripts:
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-c",
+                f"from {module} import {name}; {name}()",
+                "map",
+                str(tmp_path / "gone.py"),
+            ],
+            env=environment(tmp_path, PYTHONPATH=str(ROOT / "plugin")),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
