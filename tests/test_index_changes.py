@@ -57,14 +57,14 @@ def test_edits_of_every_kind(root: Path, tmp_path: Path) -> None:
     steps = [
         lambda: write(root, {"pkg/m1.py": _module(1, "second")}),
         lambda: write(root, {"pkg/new.py": _module(20, "third"), "deep/er/new.py": _module(21, "third")}),
-        lambda: (root / "pkg/m2.py").unlink(),
+        (root / "pkg/m2.py").unlink,
         lambda: (root / "pkg/m4.py").rename(root / "pkg/renamed.py"),
         lambda: (root / "pkg/m5.py").write_text(_module(5, "long") * 50),
         lambda: (root / "pkg/m6.py").write_text(""),
         binary,
         lambda: (root / "deep").rename(root / "elsewhere"),
         lambda: shutil.rmtree(root / "elsewhere"),
-        lambda: (root / "setup.cfg").unlink(),
+        (root / "setup.cfg").unlink,
         lambda: write(root, {"pkg/m3.py": _module(3, "back")}),
     ]
     for step in steps:

@@ -96,7 +96,8 @@ class Store:
 
     def close(self) -> None:
         """End the use of the file."""
-        self.db.close()
+        if hasattr(self, "db"):
+            self.db.close()
 
     __del__ = close
 
@@ -118,8 +119,12 @@ class Store:
         return int(self.meta("generation") or 0)
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
-        """Hold the file for writing: all that is done inside is written, or nothing."""
+    def writing(self, *, wait: bool = True) -> Iterator[None]:
+        """Hold the file for writing: all that is done inside is written, or nothing.
+
+        Raises sqlite3.OperationalError where another process holds it: after BUSY_SECONDS, or at once unless `wait`.
+        """
+        self.db.execute(f"PRAGMA busy_timeout={1000 * BUSY_SECONDS if wait else 0:.0f}")
         self.db.execute("BEGIN IMMEDIATE")
         try:
             yield

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -137,6 +137,13 @@ class Workspace:
     def _update(self, view: View, changes: Changes) -> None:
         """Write a few changes, all or none."""
         store = self._opened()
+        if not (changes.new or changes.dead):
+            with suppress(sqlite3.OperationalError), self._writing(store, wait=False):  # another time will do
+                self._amend(store, changes)
+                if changes.folders:
+                    _remember(store, changes.folders)
+            self._tree.accept(changes)
+            return
         builder = Builder()
         for path, status in changes.new:
             add_file(builder, self._root, path, status)
@@ -148,11 +155,8 @@ class Workspace:
                 store.write(encoded, 0)
             if changes.folders:
                 _remember(store, changes.folders)
-            if changes.new or changes.dead:
-                store.grown()
-                merge_tail(store)
-        if not (changes.new or changes.dead):
-            self._tree.accept(changes)
+            store.grown()
+            merge_tail(store)
 
     def _build(self, changes: Changes, progress: Callable[[int, int], None] | None) -> None:
         """Write many changes piece by piece, so that a run that is killed is gone on with."""
@@ -183,9 +187,9 @@ class Workspace:
         return self._store
 
     @contextmanager
-    def _writing(self, store: Store) -> Iterator[None]:
+    def _writing(self, store: Store, *, wait: bool = True) -> Iterator[None]:
         """Hold the store for writing. Raises Stale where it is not what was loaded."""
-        with store.writing():
+        with store.writing(wait=wait):
             if store.generation() != self._generation:
                 raise Stale
             yield
