@@ -50,9 +50,8 @@ class Question:
 
     @property
     def query(self) -> str:
-        """What both sides search for: the definition, or a call."""
-        dot = r"\." if "." in self.qualified else ""
-        return rf"def {self.name}\(|{dot}{self.name}\("
+        """What both sides search for: the definition, or a call by the full name."""
+        return rf"def {self.name}\(|{re.escape(self.qualified)}\("
 
 
 QUESTIONS = {
@@ -84,13 +83,10 @@ def targets(question: Question, facts: Facts) -> Task:
     if len(found) != 1:
         raise LookupError(f"{question.qualified} has {len(found)} definitions")
     (home,) = found
-    same = facts.definitions[question.name]
     calls = [
         mention
         for mention in facts.mentions[question.name]
-        if mention.called
-        and _means(question, mention, facts)
-        and not any(_inside(mention, one) for one in same)
+        if mention.called and not _inside(mention, home) and _means(question, mention, facts)
     ]
     ranges: dict[str, list[Range]] = {"definition": [(home.file, home.symbol.name_line, home.last)]}
     for role, test in (("caller", False), ("test", True)):
@@ -108,6 +104,8 @@ def _means(question: Question, mention: Mention, facts: Facts) -> bool:
     """Whether a call can mean the question's definition: of a function any call by its bare name or from its module."""
     file = facts.files[mention.file]
     code = file.code[mention.line - 1]
+    if any(symbol.name_line == mention.line for symbol in file.outline.symbols):
+        return False
     owner = question.qualified.rpartition(".")[0]
     if not owner:
         return re.search(rf"(?<![\w.])(?:{question.corpus}\.)?{question.name}\(", code) is not None

@@ -309,11 +309,12 @@ def test_compare_one_knows_callers_of_a_method_by_their_receivers(tmp_path):
 
 
 def test_compare_one_takes_no_definition_line_for_a_caller(tmp_path):
-    """Nor a call inside a definition of the same name."""
+    """Nor a call inside the definition, nor the line of another definition of that name."""
     (tmp_path / "utils.py").write_text("def echo(text):\n    if text:\n        echo('')\n", "utf-8")
     (tmp_path / "app.py").write_text(
         "from utils import echo\n\n\ndef main():\n    echo('x')  # echo(1)\n", "utf-8"
     )
+    (tmp_path / "other.py").write_text("class Box:\n    def echo(self):\n        pass\n", "utf-8")
     (tmp_path / "test_utils.py").write_text("import utils\n\nassert echo(1) is None\n", "utf-8")
     assert targets(Question("click", "echo"), Facts(str(tmp_path))).targets["caller"] == [("app.py", 5, 5)]
 
