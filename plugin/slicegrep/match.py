@@ -77,7 +77,7 @@ def find(
     search.run(files, first)
     again = []
     for one in first:
-        if one.is_spent:
+        if one.is_spent and not search.is_full:
             search.note("takes too long to match: searched as a literal too", one.regex)
             again.append((one.number, literal_of(one.regex)))
         elif one.number not in search.matched and not search.stopped and not patterns[one.number].literal:
@@ -161,11 +161,12 @@ class _Search:
 
     def run(self, files: Sequence[str], expressions: Sequence[Expression]) -> None:
         """Search files for expressions, and add what is found."""
-        self._deadline = monotonic() + self.seconds
         groups = groups_of(expressions, case_sensitive=self.case_sensitive)
         if not groups:
             return
         chosen = narrowed(self.root, files, expressions, view=self.view, prefix=self.prefix)
+        self._deadline = monotonic() + self.seconds
+        self.stopped = False
         for done, path in enumerate(chosen):
             data = self._data(path)
             if data is None:
@@ -210,19 +211,23 @@ class _Search:
                     lines[line] = tuple(sorted({*known, *numbers})) if known else numbers
                     self._count += 1
                     self.matched.update(numbers)
-            if self._count >= MOST_HITS or monotonic() > self._deadline:
+            if self.is_full or monotonic() > self._deadline:
                 self._stop()
                 break
         if lines:
             self.found[path] = lines
 
+    @property
+    def is_full(self) -> bool:
+        """Whether more matched than is of use."""
+        return self._count >= MOST_HITS
+
     def _stop(self) -> None:
         if not self.stopped:
             self.stopped = True
-            many = self._count >= MOST_HITS
             self._notes.append(
                 f"Over {MOST_HITS:,} lines match: ask for something rarer."
-                if many
+                if self.is_full
                 else f"The search was ended after {self.seconds:g} seconds."
             )
 
