@@ -215,6 +215,12 @@ def test_a_regular_expression_without_a_match_is_read_as_what_it_was_perhaps_mea
     assert found("nothing\n", regex).notes == ()
 
 
+@pytest.mark.parametrize("regex", [r"\(one\|two", r"one\|", r"\|"])
+def test_what_has_no_other_meaning_stays_without_a_match(regex: str) -> None:
+    """The second reading may be none, or match everything: there is nothing to say about it."""
+    assert found("three\n\n", regex) == Matches({})
+
+
 def test_a_pattern_with_a_match_is_taken_at_its_word() -> None:
     """`get(x)` is `getx` where there is one."""
     assert lines("getx\nget(x)\n", "get(x)") == [1]

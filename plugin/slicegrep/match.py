@@ -75,17 +75,19 @@ def find(
     search = _Search(root, view, read, prefix, case_sensitive=case_sensitive, seconds=seconds)
     first = search.expressions([(number, pattern.regex) for number, pattern in enumerate(patterns)])
     search.run(files, first)
-    again = []
+    again: dict[int, str] = {}
+    missed: dict[int, str] = {}
     for one in first:
         if one.is_spent and not search.is_full:
             search.note("takes too long to match: searched as a literal too", one.regex)
-            again.append((one.number, literal_of(one.regex)))
+            again[one.number] = literal_of(one.regex)
         elif one.number not in search.matched and not search.stopped and not patterns[one.number].literal:
             other = _otherwise(one.regex)
-            again += [(one.number, other)] if other else []
+            if other is not None:
+                again[one.number] = other
+                missed[one.number] = one.regex
     if again:
-        missed = {one.number: one.regex for one in first if one.number not in search.matched}
-        search.run(files, search.expressions(again))
+        search.run(files, search.expressions(again.items(), quietly=True))
         for number in sorted(search.matched & missed.keys()):
             search.note(
                 "matches nothing as a regular expression: searched as it was perhaps meant", missed[number]
@@ -135,25 +137,28 @@ class _Search:
         """Say something about a pattern."""
         self._said.setdefault(what, []).append(repr(regex if len(regex) <= _SHOWN else regex[:_SHOWN] + "…"))
 
-    def expressions(self, patterns: Iterable[tuple[int, str]]) -> list[Expression]:
-        """Make patterns ready to run."""
+    def expressions(self, patterns: Iterable[tuple[int, str]], *, quietly: bool = False) -> list[Expression]:
+        """Make patterns ready to run, and note those that are not taken at their word."""
         ready = []
         for number, regex in patterns:
+            notes = []
             try:
                 one = self._expression(number, regex)
             except BrokenError as error:
-                self.note(f"is no regular expression ({error}): searched as a literal", regex)
+                notes.append(f"is no regular expression ({error}): searched as a literal")
                 try:
                     one = self._expression(number, salvaged(regex, case_sensitive=self.case_sensitive))
                 except BrokenError:
-                    self.note("is too large to be searched: left out", regex)
-                    continue
-            if one is None:
-                self.note("matches an empty line, so it tells nothing apart: left out", regex)
-                continue
-            if one.spans_lines:
-                self.note("asks for a line's end, but a match is within one line", regex)
-            ready.append(one)
+                    notes[:] = ["is too large to be searched: left out"]
+                    one = None
+            if one is not None:
+                ready.append(one)
+                if one.spans_lines:
+                    notes.append("asks for a line's end, but a match is within one line")
+            elif not notes:
+                notes.append("matches an empty line, so it tells nothing apart: left out")
+            for note in notes if not quietly else ():
+                self.note(note, regex)
         return ready
 
     def _expression(self, number: int, regex: str) -> Expression | None:
