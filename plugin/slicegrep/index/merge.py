@@ -8,7 +8,7 @@ from heapq import merge
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from slicegrep.index.postings import packed, sealed, together, unpacked, unsealed
+from slicegrep.index.postings import packed, sealed, together, unpacked
 from slicegrep.index.segment import Bases, text_of_names
 from slicegrep.index.store import Snapshot
 
@@ -35,7 +35,7 @@ def merge_tail(store: Store) -> None:
     while len(tail := _tail(store.segments())) >= _FAN_IN:
         numbers = [segment.number for segment in tail]
         snapshot = Snapshot(store, shared=True)
-        rows = _rows(store, numbers)
+        rows = _rows(snapshot, numbers)
         counts = Bases(*[sum(column) for column in zip(*[segment.counts for segment in tail], strict=True)])
         store.add_segment(tail[-1].level + 1, counts, _parts(snapshot, numbers), rows)
         for number in numbers:
@@ -76,11 +76,7 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
     return {name: sealed(data) for name, data in parts.items()}
 
 
-def _rows(store: Store, numbers: list[int]) -> Iterator[tuple[str, bytes]]:
-    """Yield the merged rows. Raises ValueError where a row is not what was written."""
-    each = [[(term, n, row) for term, row in store.rows_of(number)] for n, number in enumerate(numbers)]
+def _rows(snapshot: Snapshot, numbers: list[int]) -> Iterator[tuple[str, bytes]]:
+    each = [[(term, n, row) for term, row in snapshot.rows_of(number)] for n, number in enumerate(numbers)]
     for term, same in groupby(merge(*each), key=lambda entry: entry[0]):
-        rows = [row for _, _, row in same]
-        if len(rows) > 1:
-            rows = [sealed(packed(*together([unpacked(unsealed(row)) for row in rows])))]
-        yield term, rows[0]
+        yield term, sealed(packed(*together([unpacked(row) for _, _, row in same])))

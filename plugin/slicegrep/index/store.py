@@ -164,12 +164,6 @@ class Store:
             self.set_part(number, name, data)
         self.db.executemany(f"INSERT INTO postings VALUES({number:d}, ?, ?)", rows)
 
-    def rows_of(self, segment: int) -> Iterator[tuple[str, bytes]]:
-        """Yield the sealed rows of a segment in the order of their terms."""
-        yield from self.db.execute(
-            "SELECT term, data FROM postings WHERE segment=? ORDER BY term", (segment,)
-        )
-
     def remove_segment(self, segment: int) -> None:
         """Remove a segment whose ids another one has taken over (while `writing`)."""
         for table, column in (("postings", "segment"), ("parts", "segment"), ("segments", "id")):
@@ -235,6 +229,14 @@ class Snapshot(Shelf):
     def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term, in the order of the segments that hold it."""
         return self._all(self._rows_of, (*self.segments, term))
+
+    def rows_of(self, segment: int) -> list[tuple[str, bytes]]:
+        """Return what a segment holds under each term, in the terms' order."""
+        query = "SELECT term, data FROM postings WHERE segment=? ORDER BY term"
+        try:
+            return [(term, unsealed(data)) for term, data in self._db.execute(query, (segment,))]
+        except (sqlite3.Error, ValueError, TypeError) as error:
+            raise self._damage(error) from error
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
