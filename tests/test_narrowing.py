@@ -55,7 +55,7 @@ def chosen(*regexes: str) -> set[str]:
     [
         ("get_name", {"get.py"}),
         ("GETTER", {"long.py"}),
-        (r"def \w+_name\(self, value", {"set.py"}),
+        (r"def \w+_name\(self", {"get.py", "set.py"}),
         (r"(?<=self, )value\)", {"set.py"}),
         ("(get|set)_nam", {"get.py", "set.py"}),
         ("nowhere", set()),

@@ -21,6 +21,7 @@ _MOST_EXPRESSIONS = 32
 _MOST_IDENTIFIERS = 100
 """A text that stands in more identifiers is no help: looking up their files takes longer than reading them."""
 _MOST_PIECES = 3
+_FEW = 32  # files that are read faster than another text is looked up
 _LEAST_PIECE = 3  # characters; a shorter text stands in most files
 
 _LONG_S = "\u017f"  # what case-insensitive search takes for an s, and lower case does not
@@ -62,7 +63,11 @@ def _indexed(literals: Sequence[str], view: View) -> set[int] | None:
     allowed: set[int] | None = None
     used = 0
     for piece, begins, ends in sorted(pieces, key=lambda one: (-len(one[0]), one)):
-        if len(piece) < _LEAST_PIECE or used == _MOST_PIECES:
+        if (
+            len(piece) < _LEAST_PIECE
+            or used == _MOST_PIECES
+            or (allowed is not None and len(allowed) <= _FEW)
+        ):
             break
         spelled = view.identifiers_containing(piece)
         if "s" in piece:
