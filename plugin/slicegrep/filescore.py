@@ -200,7 +200,7 @@ class _Said:
         if not hit:
             return 0.0
         whole = sum([_rarity(self._view, self._facts, part) for part in parts])
-        return hit / whole * min(hit / self._total, 1.0) ** SHARE_POWER
+        return hit / whole * math.pow(min(hit / self._total, 1.0), SHARE_POWER)
 
 
 def _named(view: View, facts: _Facts, said: _Said, best: set[int]) -> dict[int, tuple[int, float]]:

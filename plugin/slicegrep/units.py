@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slicegrep.filescore import Scores
     from slicegrep.index import FileRow, View
 
@@ -16,10 +19,10 @@ UNIT_LINES = 80
 FURTHER_CHUNKS = 0.3
 """What each chunk of a definition but the best adds of its own score."""
 NAMED = 1.0
-"""A definition that the query names wholly against one that does not, the evidence being equal."""
-NEIGHBOUR = 0.7
-"""A block beside another is taken along when it has this share of its score."""
-JOINED_LINES = 60
+"""A definition that the query names wholly against one that it does not name, the evidence being equal."""
+EXACT = 1.0
+
+_COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif|else)\b)|//|\*|/\*|--|@|\[|\{-)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,30 +39,38 @@ class Unit:
     """Whether the query spells it."""
 
 
-def units_of(view: View, row: FileRow, scores: Scores) -> list[Unit]:
-    """Return the units of a file, best first, without overlap; those without evidence are left out."""
+def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()) -> list[Unit]:
+    """Return the units of a file that have evidence, best first; they do not overlap.
+
+    `lines` of the file, where it was read, tell which comment stands above which definition: it is part of it.
+    """
+    symbols = view.symbols_of(row.id)
+    first = view.first_symbol[row.id]
+    begins = {symbol.start: index for index, symbol in enumerate(symbols)}
     grouped: dict[tuple[int, int], list[int]] = {}
     for chunk in range(row.first_chunk, row.first_chunk + row.chunks):
-        if scores.chunks[chunk] > 0:
-            owner = view.chunk_symbol[chunk]
-            if owner >= 0:
-                symbol = view.symbol(owner)
-                if symbol.end - symbol.start < UNIT_LINES:
-                    grouped.setdefault((owner, -1), []).append(chunk)
-                    continue
-            grouped.setdefault((owner, chunk), []).append(chunk)
+        if scores.chunks[chunk] <= 0:
+            continue
+        owner = view.chunk_symbol[chunk] - first if view.chunk_symbol[chunk] >= 0 else -1
+        end = view.chunk_end[chunk]
+        below = begins.get(end + 1, -1)
+        if below >= 0 and end <= len(lines) and _COMMENT.match(lines[end - 1]):
+            owner = below
+        whole = owner >= 0 and symbols[owner].end - symbols[owner].start < UNIT_LINES
+        grouped.setdefault((owner, -1 if whole else chunk), []).append(chunk)
     found = []
     for (owner, block), chunks in grouped.items():
         values = sorted([scores.chunks[chunk] for chunk in chunks], reverse=True)
         score = values[0] + FURTHER_CHUNKS * sum(values[1:])
-        named, exact = scores.named.get(owner, 0.0), owner in scores.exact
-        if block >= 0:
-            start, end = view.chunk_start[block], view.chunk_end[block]
-            first = owner >= 0 and start <= view.symbol(owner).name_line <= end
-            named, exact = (named, exact) if first else (0.0, False)
-        else:
-            symbol = view.symbol(owner)
-            start, end = symbol.start, symbol.end
-        found.append(Unit(start, end, score * (1 + NAMED * named + NAMED * exact), owner, named, exact))
+        start, end = view.chunk_start[chunks[0]], view.chunk_end[chunks[-1]]
+        named, exact = 0.0, False
+        if owner >= 0:
+            symbol = symbols[owner]
+            if block < 0:
+                start, end = symbol.start, symbol.end
+            if block < 0 or start <= symbol.name_line <= end:
+                named, exact = scores.named.get(first + owner, 0.0), first + owner in scores.exact
+        score *= 1 + NAMED * named + EXACT * exact
+        found.append(Unit(start, end, score, first + owner if owner >= 0 else -1, named, exact))
     found.sort(key=lambda unit: (-unit.score, unit.start))
     return found
