@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from slicegrep.assemble import assemble
+from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
 from slicegrep.home import home_folder
 from slicegrep.index import open_view, view_of
 from slicegrep.index.terms import joined
@@ -18,18 +18,15 @@ from slicegrep.source import read_source
 from slicegrep.tokens import VOCABULARY_NAME, counter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.index import View
     from slicegrep.result import Result
     from slicegrep.types import Source
 
-__all__ = ["BOUNDARIES", "LEAST_BUDGET", "OBJECTIVES", "SearchError", "focused_read"]
+__all__ = ["BOUNDARIES", "SearchError", "focused_read"]
 
 BOUNDARIES = ("auto", "fn", "none")
-OBJECTIVES = ("auto", "def+caller", "def+test", "single")
-LEAST_BUDGET = 200
-"""Tokens. Headers and lists alone take 100 to 150 of them."""
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is named; of files that a walk finds, roles.kind_of says which are too large."""
 
@@ -211,7 +208,7 @@ def _scope(
         row.path[len(prefix) :] for row in view.files if row is not None and row.path.startswith(prefix)
     ]
     if wanted.everything:
-        return _Scope(view, prefix, present, None)
+        return _Scope(view, prefix, present, None, _told(view.skipped, prefix), view.notes)
     from slicegrep.walk import walk  # noqa: PLC0415 (the index has walked)
 
     walked = walk(
@@ -225,14 +222,18 @@ def _scope(
     skipped = tuple((one.path, one.why) for one in walked.skipped)
     beyond = set(files).difference(present)
     if beyond:
-        view, prefix = view_of(_texts(place.folder, "", files)), ""
-        files = [file for file in files if view.file_at(file) is not None]
+        view = view.plus(_texts(place.folder, prefix, sorted(beyond)))
+        files = [file for file in files if view.file_at(prefix + file) is not None]
     return _Scope(view, prefix, files, frozenset(files), skipped, walked.notes)
 
 
 def _prefix(root: str, folder: str) -> str:
     inside = os.path.relpath(os.path.realpath(folder), root)
     return "" if inside == "." else inside.replace(os.sep, "/") + "/"
+
+
+def _told(skipped: Mapping[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
+    return tuple([(path[len(prefix) :], why) for path, why in skipped.items() if path.startswith(prefix)])
 
 
 def _texts(folder: str, prefix: str, files: Sequence[str]) -> list[Source]:
