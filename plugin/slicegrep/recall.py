@@ -164,9 +164,7 @@ class _Search:
             inside = [unit.score for unit in units if unit.start <= one.end and one.start <= unit.end]
             if inside:
                 value += file.share * (max(inside) / units[0].score) ** OWN_POWER
-        symbol = symbols[region.symbol].qualified if region.symbol >= 0 else ""
-        hits = tuple([hit.line for hit in region.hits])
-        return Candidate(path, region.start, region.end, value, tuple(reasons), symbol, role, hits, said.best)
+        return replace(one, score=value, reasons=tuple(reasons), role=role)
 
     def take_units(self) -> None:
         """Take the units of the best files that no region of hits touches."""
