@@ -155,22 +155,14 @@ def clone(corpus: Corpus, part: Path, mirror: Path | None, *, full: bool) -> Pat
     if mirror:
         git(part, "clone", "-q", "--shared", "--no-checkout", str(mirrored(corpus, mirror)), str(made))
         git(made, "remote", "set-url", "origin", corpus.url)
-    elif full:
-        git(part, "clone", "-q", "--no-checkout", corpus.url, str(made))
     else:
+        depth = [] if full else ["--depth=1"]
+        tag = f"refs/tags/{corpus.tag}:refs/tags/{corpus.tag}"
         git(part, "init", "-q", str(made))
         git(made, "remote", "add", "origin", corpus.url)
-        # the tag too, so that --verify sees what it meant on the day of the download
-        git(
-            made,
-            "fetch",
-            "-q",
-            "--depth=1",
-            "origin",
-            f"refs/tags/{corpus.tag}:refs/tags/{corpus.tag}",
-            check=False,
-        )
-        git(made, "fetch", "-q", "--depth=1", "origin", corpus.sha)
+        # the tag too, so that --verify sees what it meant on the day of the download; by itself, for it may be gone
+        git(made, "fetch", "-q", *depth, "origin", tag, check=False)
+        git(made, "fetch", "-q", *depth, "origin", corpus.sha)
     git(made, "-c", "advice.detachedHead=false", "checkout", "-q", "--detach", corpus.sha)
     return made
 

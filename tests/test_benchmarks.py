@@ -323,7 +323,16 @@ def test_compare_one_takes_no_definition_line_for_a_caller(tmp_path):
 
 
 def run_git(place, *arguments):
-    who = ["-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "tag.gpgsign=false"]
+    who = [
+        "-c",
+        "user.name=Test",
+        "-c",
+        "user.email=test@example.org",
+        "-c",
+        "tag.gpgsign=false",
+        "-c",
+        "commit.gpgsign=false",
+    ]
     done = subprocess.run(
         ["git", *who, "-C", str(place), *arguments], capture_output=True, text=True, check=True
     )
@@ -376,6 +385,18 @@ def test_a_corpus_comes_from_a_mirror_at_its_pin(origin, pin, tmp_path):
     assert (folder / "thing" / "a.py").read_text("utf-8") == "x = 1\n"
     assert root_of(pin, folder) == str(folder / "thing")
     assert verify(pin, folder, origin.parent, remote=True) == []
+
+
+def test_history_comes_when_it_is_asked_for(origin, pin, tmp_path):
+    """One commit at first; all of them with --full, in the same checkout."""
+    run_git(origin, "tag", "v2")
+    url, sha = origin.as_uri(), run_git(origin, "rev-parse", "HEAD")
+    newest = Corpus("thing", pin.half, pin.languages, "", url=url, tag="v2", sha=sha)
+    folder = tmp_path / "corpora"
+    assert set_up(newest, folder, None, full=False) == []
+    assert run_git(folder / "thing", "rev-list", "--count", "HEAD") == "1"
+    assert set_up(newest, folder, None, full=True) == []
+    assert run_git(folder / "thing", "rev-list", "--count", "HEAD") == "2"
 
 
 def test_a_moved_tag_is_said_loudly(origin, pin, tmp_path):
