@@ -10,7 +10,8 @@ and prints the mean over commits with its 95% bootstrap interval (commits resamp
 The measure. The query is the message, subject and body, without trailers, issue numbers, addresses and hashes. The targets
 are the hunks of the commit in source files of the parent, tests, documentation and hidden files left out: changed lines that are at most
 six unchanged ones apart are one hunk, as in `git diff`; white space alone changes nothing; an insertion touches the lines
-before and after it. A hunk is found when a slice holds one of its lines.
+before and after it. A hunk is found when a slice holds one of its lines, or one of the same hunk in a copy of the file that is
+kept beside it and changed alike (zod's deno folder, the single header of nlohmann/json).
 
 - hunks (the headline): the share of a commit's hunks that are found
 - lines: the share of its touched lines that are shown
@@ -37,7 +38,7 @@ from typing import TYPE_CHECKING, Any
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugin"))
 
 from measure import SEED, TASKS, add_strategy_option, interval, shown_lines, strategies_named
-from setup_corpora import add_corpora_option, corpora
+from setup_corpora import CorpusError, add_corpora_option, corpora
 from slicegrep.languages import is_test_path, language_of
 from slicegrep.words import STOP_WORDS, identifiers
 from strategies import tree_of
@@ -45,6 +46,7 @@ from strategies import tree_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from measure import Range
     from strategies import Slice
 
 __all__ = [
@@ -68,7 +70,7 @@ FEWEST_WORDS = 3
 TOGETHER = 6
 """Unchanged lines between two changes of one hunk, at most."""
 LARGEST = 400_000
-"""Bytes of a source file that counts: a larger one is put together from others (nlohmann/json's single header)."""
+"""Bytes of a source file that counts for itself: a larger one is put together from others (nlohmann/json's single header)."""
 
 _NO_CHANGE = re.compile(
     r"\s*(?:\[[^]]*\]\s*)?(?:revert|merge|bump|releas|prepar|version|v?\d+\.\d+|format|reformat|lint|style|typo|chore|docs?\b|ci\b|build\b"
@@ -90,12 +92,12 @@ _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+\d+(?:,\d+)? @@")
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A task. `targets` are the hunks by file of the parent: first and last line, 1-based, inclusive."""
+    """A task. `targets` are the hunks: for each, its range in the parent, then the same in copies of its file."""
 
     repository: str
     sha: str
     query: str
-    targets: dict[str, tuple[tuple[int, int], ...]]
+    targets: tuple[tuple[Range, ...], ...]
 
 
 def query_of_message(message: str) -> str:
@@ -115,18 +117,25 @@ def read_commit(repository: str, git: str, sha: str) -> Commit | None:
     sizes = _source_files(git, sha)
     if sizes is None or not 1 <= len(sizes) <= MOST_FILES:
         return None
-    targets: dict[str, tuple[tuple[int, int], ...]] = {}
-    changed: dict[str, frozenset[str]] = {}
+    diffs = {
+        path: _git(git, "diff", "-U0", "-w", "--no-renames", f"{sha}^", sha, "--", path) for path in sizes
+    }
+    places: dict[tuple[str, int, str], list[Range]] = {}
     for path in sorted(sizes, key=lambda path: (sizes[path], path)):
-        diff = _git(git, "diff", "-U0", "-w", "--no-renames", f"{sha}^", sha, "--", path)
-        hunks = _hunks(diff)
-        lines = frozenset(line[1:] for line in diff.split("\n") if re.match(r"[-+](?![-+][-+] )", line))
-        copied = any(lines <= changed[other] for other in changed if _name(other) == _name(path))
-        if (
-            hunks and not copied and sizes[path] <= LARGEST
-        ):  # a copy kept beside its source (zod's deno folder)
-            targets[path], changed[path] = hunks, lines
-    return Commit(repository, sha, query, targets) if targets else None
+        name = path.rpartition("/")[2]
+        for first, last, text in _hunks(diffs[path]):
+            alike = [
+                found
+                for (other, _, said), found in places.items()
+                if said == text
+                and (sizes[path] > LARGEST or other.rpartition("/")[2] == name)
+                and all(file != path for file, *_ in found)
+            ]
+            if alike:
+                alike[0].append((path, first, last))
+            elif sizes[path] <= LARGEST:
+                places[path, first, text] = [(path, first, last)]
+    return Commit(repository, sha, query, tuple(map(tuple, places.values()))) if places else None
 
 
 def _source_files(git: str, sha: str) -> dict[str, int] | None:
@@ -151,42 +160,56 @@ def _is_source(path: str) -> bool:
     return bool(language_of(path)) and not (hidden or is_test_path(path)) and _DOCUMENTATION.isdisjoint(parts)
 
 
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
+def _hunks(diff: str) -> list[tuple[int, int, str]]:
+    """Return first and last touched line of the parent's file and the changed text, changes close together joined."""
+    joined: list[tuple[int, int, str]] = []
+    for part in re.split(r"^(?=@@ )", diff, flags=re.MULTILINE)[1:]:
+        header, _, text = part.partition("\n")
+        numbers = _HUNK.match(header)
+        start, count = int(numbers[1]), int(numbers[2] or 1)
+        first, last = (start, start + count - 1) if count else (max(start, 1), start + 1)
+        if joined and first - joined[-1][1] <= TOGETHER + 1:
+            before = joined.pop()
+            first, last, text = before[0], max(last, before[1]), before[2] + text
+        joined.append((first, last, text))
+    return joined
 
 
-def _hunks(diff: str) -> tuple[tuple[int, int], ...]:
-    """Return the touched lines of the parent's file, changes that stand close together joined."""
-    joined: list[tuple[int, int]] = []
-    for line in diff.split("\n"):
-        header = _HUNK.match(line)
-        if header:
-            start, count = int(header[1]), int(header[2] or 1)
-            first, last = (start, start + count - 1) if count else (max(start, 1), start + 1)
-            if joined and first - joined[-1][1] <= TOGETHER + 1:
-                joined[-1] = (joined[-1][0], max(last, joined[-1][1]))
-            else:
-                joined.append((first, last))
-    return tuple(joined)
-
-
-def judge(slices: Sequence[Slice], targets: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, float]:
+def judge(slices: Sequence[Slice], targets: Sequence[Sequence[Range]]) -> dict[str, float]:
     """Return the MEASURES of an answer, each from 0 to 1."""
     shown = shown_lines(slices)
-    hunks = [set(range(first, last + 1)) & shown[path] for path in targets for first, last in targets[path]]
-    touched = sum(last + 1 - first for path in targets for first, last in targets[path])
-    found = sum(1 for hunk in hunks if hunk)
+    held = [
+        max(len(shown[file] & set(range(first, last + 1))) / (last + 1 - first) for file, first, last in hunk)
+        for hunk in targets
+    ]
+    sizes = [hunk[0][2] + 1 - hunk[0][1] for hunk in targets]
+    files: dict[str, bool] = defaultdict(bool)
+    for hunk in targets:
+        files[hunk[0][0]] |= any(shown[file] for file, *_ in hunk)
     return {
-        "hunks": found / len(hunks),
-        "lines": sum(len(hunk) for hunk in hunks) / touched,
-        "any": float(found > 0),
-        "files": sum(1 for path in targets if shown[path]) / len(targets),
+        "hunks": sum(1 for share in held if share) / len(held),
+        "lines": sum(share * size for share, size in zip(held, sizes, strict=True)) / sum(sizes),
+        "any": float(any(held)),
+        "files": sum(files.values()) / len(files),
     }
 
 
 def tasks() -> list[dict[str, Any]]:
     """Return the rows of the frozen list: repository, half, and the commit's full SHA."""
     return [json.loads(line) for line in (TASKS / "commits.jsonl").read_text("utf-8").splitlines()]
+
+
+def history_of(folder: Path, name: str) -> str:
+    """Return the checkout of a repository that has its history. CorpusError where it is not there or shallow."""
+    place = folder / name
+    if (
+        not (place / ".git").exists()
+        or _git(str(place), "rev-parse", "--is-shallow-repository").strip() == "true"
+    ):
+        raise CorpusError(
+            f"no history in {place}: python benchmarks/setup_corpora.py --only {name} --full --corpora {folder}"
+        )
+    return str(place)
 
 
 def tree_at(git: str, sha: str, folder: str) -> str:
@@ -226,7 +249,7 @@ def _mine(folder: Path, seed: int) -> Iterator[dict[str, Any]]:
     for corpus in corpora():
         if not corpus.sha:
             continue  # a distribution has no history
-        git = str(folder / corpus.name)
+        git = history_of(folder, corpus.name)
         commits = _git(git, "log", "--no-merges", f"-{NEWEST}", "--format=%H", corpus.sha).split()
         random.Random(f"{seed} {corpus.name}").shuffle(commits)
         found = 0
@@ -246,7 +269,7 @@ def _run(arguments: argparse.Namespace) -> list[dict[str, Any]]:
             arguments.only and name not in arguments.only
         ):
             continue
-        git = str(arguments.corpora / name)
+        git = history_of(arguments.corpora, name)
         commit = read_commit(name, git, task["commit"])
         if commit is None:
             raise SystemExit(
@@ -310,11 +333,14 @@ def main() -> None:
     command.add_argument("--cap", action="append", type=int)
     command.add_argument("--rows", type=Path, help="write each answer's scores to this file, as JSON lines")
     arguments = parser.parse_args()
-    if arguments.command == "mine":
-        for row in _mine(arguments.corpora, arguments.seed):
-            print(json.dumps(row), flush=True)
-        return
-    rows = _run(arguments)
+    try:
+        if arguments.command == "mine":
+            for row in _mine(arguments.corpora, arguments.seed):
+                print(json.dumps(row), flush=True)
+            return
+        rows = _run(arguments)
+    except (CorpusError, LookupError) as error:
+        parser.error(str(error))
     if arguments.rows:
         arguments.rows.write_text("".join(json.dumps(row) + "\n" for row in rows))
     _report(rows, arguments.seed)

@@ -18,18 +18,23 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugin"))
 
 from slicegrep.evidence import blocks_of
+from slicegrep.home import home_folder
 from slicegrep.languages import is_test_path, language_of
 from slicegrep.outline import outline
+from slicegrep.search import focused_read
 from slicegrep.source import source_of
 from slicegrep.words import STOP_WORDS, identifiers, stem, sub_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from slicegrep.result import Result
 
     Hits = dict[str, dict[int, frozenset[str]]]
     """By file and line, which of the query's words stand there."""
@@ -409,17 +414,28 @@ def _dense(
 
 
 class SliceGrep(Strategy):
-    """`focused_read` of the folder with the cap as its budget: all that it prints counts, its chunks are judged."""
+    """`focused_read` of the folder with the cap as its budget: all that it prints counts, its chunks are judged.
+
+    Its index is made anew for each root, as the others' are: what was searched before has no part in the figures. The
+    vocabulary of tokens is that of SLICEGREP_HOME.
+    """
 
     name = "slicegrep"
 
+    def __init__(self, root: str, *, code_only: bool = False) -> None:
+        super().__init__(root, code_only=code_only)
+        self._home = TemporaryDirectory(prefix="slicegrep-bench-")
+        os.symlink(os.path.join(home_folder(os.environ), "vocab"), os.path.join(self._home.name, "vocab"))
+
     def slices(self, query: str, cap: int) -> list[Slice]:
         """Return the chunks of the result."""
-        from slicegrep.search import focused_read
 
-        result = focused_read(self.root, query, budget=cap)
+        def answer(budget: int) -> Result:
+            return focused_read(self.root, query, budget=budget, home=self._home.name)
+
+        result = answer(cap)
         if count_tokens(result.render()) > cap:  # a budget may be passed by 2%; a cap here may not
-            result = focused_read(self.root, query, budget=cap * 97 // 100)
+            result = answer(cap * 97 // 100)
         return [Slice(chunk.file, chunk.line_start, chunk.line_end, chunk.text) for chunk in result.chunks]
 
 

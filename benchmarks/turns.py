@@ -19,7 +19,7 @@ import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
-from commits import cache_option, read_commit, tree_at
+from commits import cache_option, history_of, read_commit, tree_at
 from commits import judge as judge_commit
 from commits import tasks as commit_tasks
 from facts import Facts
@@ -107,7 +107,7 @@ def _commits(
     """Yield the same, a commit at a time."""
     for task in commit_tasks():
         if task["repository"] in {corpus.name for corpus in pins}:
-            git = str(folder / task["repository"])
+            git = history_of(folder, task["repository"])
             commit = read_commit(task["repository"], git, task["commit"])
             root = tree_at(git, f"{task['commit']}^", str(cache / task["repository"]))
 

@@ -66,7 +66,7 @@ def test_targets_are_the_lines_of_the_parent_that_the_commit_touched(repository:
     sha = repository.commit({"src/shop.py": changed((3, "a"), (10, None), (30, "b"))})
     commit = read_commit("shop", repository.path, sha)
     assert commit is not None
-    assert commit.targets == {"src/shop.py": ((3, 10), (30, 30))}
+    assert commit.targets == ((("src/shop.py", 3, 10),), (("src/shop.py", 30, 30),))
 
 
 def test_an_insertion_touches_its_neighbours(repository: Repository) -> None:
@@ -74,7 +74,7 @@ def test_an_insertion_touches_its_neighbours(repository: Repository) -> None:
     sha = repository.commit({"src/shop.py": changed((20, "line_20 = 20\nnew = 1"))})
     commit = read_commit("shop", repository.path, sha)
     assert commit is not None
-    assert commit.targets == {"src/shop.py": ((20, 21),)}
+    assert commit.targets == ((("src/shop.py", 20, 21),),)
 
 
 def test_tests_documentation_and_white_space_are_no_targets(repository: Repository) -> None:
@@ -86,19 +86,31 @@ def test_tests_documentation_and_white_space_are_no_targets(repository: Reposito
     )
     commit = read_commit("shop", repository.path, sha)
     assert commit is not None
-    assert commit.targets == {"src/shop.py": ((3, 3),)}
+    assert commit.targets == ((("src/shop.py", 3, 3),),)
 
 
-def test_a_copy_that_is_kept_beside_its_source_is_no_second_target(repository: Repository) -> None:
-    """The same change in a file of the same name counts once, in the smaller one."""
+def test_the_same_change_in_a_copy_of_a_file_is_the_same_target(repository: Repository) -> None:
+    """The smaller file's hunk comes first; each of equal hunks has its own place in the copy."""
     body = Path(repository.path, "src/shop.py").read_text()
     repository.commit({"copy/lib/shop.py": f"# made from src\n{body}"})
+    text = changed((3, None), (20, "b"), (39, "b"))
     sha = repository.commit(
-        {"src/shop.py": changed((3, "a")), "copy/lib/shop.py": f"# made from src\n{changed((3, 'a'))}"}
+        {"src/shop.py": text, "copy/lib/shop.py": f"# made from src\n{text}", "src/other.py": ""}
     )
     commit = read_commit("shop", repository.path, sha)
     assert commit is not None
-    assert list(commit.targets) == ["src/shop.py"]
+    assert commit.targets == tuple(
+        (("src/shop.py", n, n), ("copy/lib/shop.py", n + 1, n + 1)) for n in (3, 20, 39)
+    )
+
+
+def test_the_same_change_in_files_of_other_names_is_another_target(repository: Repository) -> None:
+    """Two files that both gain an import are two places to find."""
+    repository.commit({"src/store.py": Path(repository.path, "src/shop.py").read_text()})
+    sha = repository.commit({"src/shop.py": changed((3, "a")), "src/store.py": changed((3, "a"))})
+    commit = read_commit("shop", repository.path, sha)
+    assert commit is not None
+    assert commit.targets == ((("src/shop.py", 3, 3),), (("src/store.py", 3, 3),))
 
 
 @pytest.mark.parametrize(
@@ -157,8 +169,16 @@ def test_a_query_is_the_message_without_what_no_tree_holds(message: str, query: 
 def test_an_answer_is_judged_by_hunks_lines_and_files() -> None:
     """One of three hunks is met by one of its lines."""
     slices = [Slice("a.py", 10, 12, ""), Slice("c.py", 1, 9, "")]
-    targets = {"a.py": [(12, 15), (30, 33)], "b.py": [(1, 2)]}
+    targets = [[("a.py", 12, 15)], [("a.py", 30, 33)], [("b.py", 1, 2)]]
     assert judge(slices, targets) == {"hunks": 1 / 3, "lines": 1 / 10, "any": 1.0, "files": 1 / 2}
+
+
+def test_a_hunk_is_found_in_a_copy_of_its_file() -> None:
+    """Which of two equal files an answer shows makes no difference."""
+    targets = [[("src/a.py", 12, 15), ("copy/a.py", 13, 16)]]
+    assert judge([Slice("copy/a.py", 1, 20, "")], targets) == dict.fromkeys(
+        ("hunks", "lines", "any", "files"), 1.0
+    )
 
 
 def test_the_parent_is_checked_out_without_what_an_earlier_one_left(
