@@ -89,7 +89,7 @@ def test_any_run_of_edits(root: Path, tmp_path: Path, seed: int) -> None:
         if step % 12 == 11:
             assert told(view) == told(_new(root, tmp_path))
             let_go()
-    assert len(view._segments) < 40
+    assert len(view.columns.segments) < 40
 
 
 def test_a_touched_file_keeps_its_place(root: Path, tmp_path: Path) -> None:

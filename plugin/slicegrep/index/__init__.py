@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from slicegrep.index.columns import FileRow
 from slicegrep.index.opened import let_go, open_view, view_of, workspace_of
 from slicegrep.index.store import Damaged
-from slicegrep.index.view import FileRow, SymbolRow, View
+from slicegrep.index.view import SymbolRow, View
 
 __all__ = ["Damaged", "FileRow", "SymbolRow", "View", "let_go", "open_view", "view_of", "workspace_of"]

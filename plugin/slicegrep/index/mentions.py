@@ -7,7 +7,7 @@ from math import log2
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from slicegrep.index.segment import Builder
     from slicegrep.index.view import View
@@ -23,18 +23,23 @@ def mentions_of_all(view: View) -> array[float]:
         for name in each:
             defining[name] = defining.get(name, 0) + 1
     used = view.used()
-    return array("d", [_sum(each, used.__getitem__, defining.__getitem__) for each in names])
+    return array("d", [_sum(each, used, defining.__getitem__) for each in names])
 
 
 def mentions_of_new(view: View, builder: Builder) -> array[float]:
-    """Return the mentions of the files of a builder that are to join a view.
+    """Return the mentions of the files of a builder that are to join a view: about right until the next long run.
 
-    Those of the other files stay as they are, and what the view counts has the old content of an edited file in it: about
-    right until the next long run.
+    An edited file keeps what it had, and those of the other files stay as they are.
     """
-    names = [builder.outer_names(file) for file in range(builder.counts.file)]
-    return array("d", [_sum(each, view.uses, view.definitions) for each in names])
+    mentions = array("d")
+    used: dict[str, int] = {}
+    for file, path in enumerate(builder.paths):
+        row = view.file_at(path)
+        if row is None:
+            used = used or view.used()
+        mentions.append(row.mentions if row else _sum(builder.outer_names(file), used, view.definitions))
+    return mentions
 
 
-def _sum(names: Iterable[str], uses: Callable[[str], int], definitions: Callable[[str], int]) -> float:
-    return sum([log2(1 + max(uses(name) - 1, 0) / max(definitions(name), 1)) for name in names])
+def _sum(names: Iterable[str], used: Mapping[str, int], definitions: Callable[[str], int]) -> float:
+    return sum([log2(1 + max(used.get(name, 0) - 1, 0) / max(definitions(name), 1)) for name in names])

@@ -22,8 +22,27 @@ __all__ = ["merge_tail"]
 _FAN_IN = 16
 """So many segments of a level become one of the next: what is written of a file is written again once a level."""
 _JOINED = (
-    *("size", "mtime", "ctime", "digests", "lines", "mentions", "first_chunk", "first_symbol"),
-    *("chunk_file", "chunk_start", "chunk_end", "chunk_symbol", "symbol_lines", "symbol_parent"),
+    *(
+        "size",
+        "mtime",
+        "ctime",
+        "digests",
+        "lines",
+        "file",
+        "chunks",
+        "mentions",
+        "first_chunk",
+        "first_symbol",
+    ),
+    *(
+        "chunk_file",
+        "chunk_start",
+        "chunk_end",
+        "chunk_symbol",
+        "symbol_lines",
+        "symbol_parent",
+        "symbol_file",
+    ),
 )
 
 

@@ -105,7 +105,9 @@ class Builder:
         self._ctime = array("q")
         self._lines = array("I")
         self._first_chunk = array("I")
+        self._chunk_count = array("I")
         self._first_symbol = array("I")
+        self._symbol_file = array("I")
         self._digests = bytearray()
         self._chunk_start = array("I")
         self._chunk_end = array("I")
@@ -137,6 +139,7 @@ class Builder:
         else:
             self._add_text(len(self.paths), source, outline)
             self._add_symbols(outline.symbols)
+        self._chunk_count.append(len(self._chunk_file) - self._first_chunk[-1])
         self.paths.append(document.path)
 
     def _add_symbols(self, symbols: Sequence[Symbol]) -> None:
@@ -144,6 +147,7 @@ class Builder:
             self._symbol_kind.append(self._symbol_kinds.setdefault(symbol.kind, len(self._symbol_kinds)))
             self._symbol_lines.extend((symbol.start, symbol.end, symbol.name_line))
             self._symbol_parent.append(symbol.parent)
+            self._symbol_file.append(len(self.paths))
             name = symbol.name
             if name in self._names:
                 self._names[name].append(number)
@@ -231,6 +235,8 @@ class Builder:
             "ctime": self._ctime.tobytes(),
             "digests": bytes(self._digests),
             "lines": self._lines.tobytes(),
+            "file": array("I", range(bases.file, bases.file + len(self.paths))).tobytes(),
+            "chunks": self._chunk_count.tobytes(),
             "first_chunk": _moved(self._first_chunk, bases.chunk),
             "first_symbol": _moved(self._first_symbol, bases.symbol),
             "mentions": bytes(8 * len(self.paths)),
@@ -244,6 +250,7 @@ class Builder:
             "symbol_kinds": text_of_names(list(self._symbol_kinds)),
             "symbol_kind": self._symbol_kind.tobytes(),
             "symbol_lines": self._symbol_lines.tobytes(),
+            "symbol_file": _moved(self._symbol_file, bases.file),
             "symbol_parent": self._symbol_parent.tobytes(),
             "identifiers": "\n".join(words).encode(),
             "identifier_files": array("I", [self.used[word] for word in words]).tobytes(),

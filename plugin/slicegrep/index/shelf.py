@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import count
 from typing import TYPE_CHECKING
 
 from slicegrep.index.postings import unsealed
@@ -47,21 +48,21 @@ class Shelf:
         text = self.text(segment, name)
         return text.split("\0") if text else []
 
-    def count(self, segment: int, name: str, code: str) -> int:
-        """Return how many numbers a part has."""
-        return len(self.part(segment, name)) // array(code).itemsize
-
     def used(self, segment: int) -> dict[str, int]:
         """Return in how many files of a segment each identifier stands, as written."""
         words = self.text(segment, "identifiers").split("\n")
         return dict(zip(words, self.column(segment, "identifier_files", "I"), strict=False))  # "" has none
 
 
+_NUMBERS = count(-1, -1)
+"""Of segments in memory: no two are the same, and none is one of a database."""
+
+
 class MemoryShelf(Shelf):
     """One segment that is kept in memory."""
 
     def __init__(self, encoded: Encoded) -> None:
-        self.segments = (0,)
+        self.segments = (next(_NUMBERS),)
         self._encoded = encoded
         self._rows = dict(encoded.rows)
         self._outlines = dict(encoded.outlines)

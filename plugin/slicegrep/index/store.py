@@ -91,7 +91,7 @@ class Store:
                         self.db.execute(table)
                     for name, value in (("version", VERSION), ("generation", 0), ("root", os.fsencode(root))):
                         self.set_meta(name, value)
-        if self.meta("version") != VERSION:
+        if self.number("version") != VERSION:
             raise sqlite3.DatabaseError("an index of another version")
 
     def close(self) -> None:
@@ -105,18 +105,17 @@ class Store:
         """Whether the path still names the file that is open."""
         return self.path == MEMORY or _identity(self.path) == self.identity
 
-    def meta(self, name: str) -> int | str | bytes | None:
-        """Return a value of the index as a whole, or None."""
-        row = self.db.execute("SELECT value FROM meta WHERE name=?", (name,)).fetchone()
-        return row[0] if row else None
+    def number(self, name: str) -> int:
+        """Return a number that is kept of the index as a whole; 0 where it was not set."""
+        return _number(self.db, name)
 
-    def set_meta(self, name: str, value: int | str | bytes) -> None:
-        """Set a value of the index as a whole."""
+    def set_meta(self, name: str, value: int | bytes) -> None:
+        """Set what is kept of the index as a whole."""
         self.db.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
     def generation(self) -> int:
         """Return a number that grows with every change of what a view shows."""
-        return int(self.meta("generation") or 0)
+        return self.number("generation")
 
     @contextmanager
     def writing(self, *, wait: bool = True) -> Iterator[None]:
@@ -192,9 +191,7 @@ class Snapshot(Shelf):
         try:
             if self._own:
                 self._db.execute("BEGIN")
-            self.generation = int(
-                self._db.execute("SELECT value FROM meta WHERE name='generation'").fetchone()[0]
-            )
+            self.generation = _number(self._db, "generation")
             self.segments = [number for (number,) in self._db.execute("SELECT id FROM segments ORDER BY id")]
             self.totals = _totals(self._db)
         except (sqlite3.Error, TypeError) as error:
@@ -211,6 +208,13 @@ class Snapshot(Shelf):
             self._db.close()
 
     __del__ = close
+
+    def number(self, name: str) -> int:
+        """Return a number as `Store.number` does."""
+        try:
+            return _number(self._db, name)
+        except (sqlite3.Error, TypeError) as error:
+            raise self._damage(error) from error
 
     def amended(self) -> dict[int, tuple[int, int, int]]:
         """Return what `Store.amend` noted: (size, mtime_ns, ctime_ns) by file."""
@@ -269,7 +273,7 @@ def copied(path: str, root: str) -> Store:
             ) as source,
         ):
             source.backup(store.db)
-            if store.meta("version") == VERSION:
+            if store.number("version") == VERSION:
                 return store
     return Store(MEMORY, root)
 
@@ -300,6 +304,15 @@ def _make(path: str) -> None:
 
 def _connected(path: str) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
+
+
+def _number(db: sqlite3.Connection, name: str) -> int:
+    row = db.execute("SELECT value FROM meta WHERE name=?", (name,)).fetchone()
+    if row is None:
+        return 0
+    if not isinstance(row[0], int):
+        raise TypeError(name)
+    return row[0]
 
 
 def _totals(db: sqlite3.Connection) -> Bases:

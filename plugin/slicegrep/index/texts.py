@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from slicegrep.source import source_of
 
 if TYPE_CHECKING:
-    from slicegrep.index.view import FileRow
+    from slicegrep.index.columns import FileRow
     from slicegrep.types import Source
 
 __all__ = ["Texts"]

@@ -62,7 +62,8 @@ class Tree:
 
     def __init__(self, root: str, known: list[Known], folders: Folders | None) -> None:
         self._root = os.path.join(root, "")
-        self._known = known
+        self.known = known
+        """The files of the index, in the order of their ids."""
         self.folders = folders
         """What is remembered of the folders; None before the first walk."""
         self._paths = [self._root + one.path for one in known]
@@ -73,23 +74,23 @@ class Tree:
         now = time.time_ns()
         folders = self.folders.looked_at(self._root, now) if self.folders else None
         if folders is not None:
-            new, dead, same = self._compared(range(len(self._known)), now)
+            new, dead, same = self._compared(range(len(self.known)), now)
             return Changes(new, dead, same, folders if folders is not self.folders else None)
         paths, folders = walked(self._root, self.folders, is_wanted, now)
         there = set(paths)
-        kept = [n for n, one in enumerate(self._known) if one.path in there]
+        kept = [n for n, one in enumerate(self.known) if one.path in there]
         new, dead, same = self._compared(kept, now)
-        gone = set(range(len(self._known))).difference(kept)
-        dead += [self._known[n].file for n in sorted(gone)]
-        there.difference_update([one.path for one in self._known])
+        gone = set(range(len(self.known))).difference(kept)
+        dead += [self.known[n].file for n in sorted(gone)]
+        there.difference_update([one.path for one in self.known])
         new += self._statuses_of([path for path in paths if path in there], now)
         return Changes(new, dead, same, folders)
 
     def accept(self, changes: Changes) -> None:
         """Take what a look found for what is known: the files' statuses, and the folders."""
-        at = {one.file: number for number, one in enumerate(self._known)}
+        at = {one.file: number for number, one in enumerate(self.known)}
         for file, status in changes.same:
-            self._known[at[file]] = self._known[at[file]]._replace(status=status)
+            self.known[at[file]] = self.known[at[file]]._replace(status=status)
             self._statuses[at[file]] = status
         self.folders = changes.folders or self.folders
 
@@ -100,7 +101,7 @@ class Tree:
         dead: list[int] = []
         same: list[tuple[int, Status]] = []
         for number in self._differing(numbers):
-            known = self._known[number]
+            known = self.known[number]
             status = _status(self._paths[number], now)
             if status is None:
                 dead.append(known.file)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from array import array
 from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.index.columns import Columns, FileRow
 from slicegrep.index.postings import NOTHING, Postings, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
@@ -15,6 +15,7 @@ from slicegrep.types import Source, Symbol
 from slicegrep.words import stem, sub_words
 
 if TYPE_CHECKING:
+    from array import array
     from collections.abc import Iterable, Mapping, Sequence
 
     from slicegrep.index.shelf import Shelf
@@ -24,26 +25,6 @@ __all__ = ["FileRow", "SymbolRow", "View"]
 
 _CACHED_TERMS = 1024
 _CACHED_OUTLINES = 512
-
-
-class FileRow(NamedTuple):
-    """A file of the index. `path` is relative to the root, with `/`, undecodable bytes as lone surrogates."""
-
-    id: int
-    path: str
-    language: str
-    kind: str
-    """`code`, `docs` or `config`, as roles.kind_of tells them apart."""
-    flags: frozenset[str]
-    size: int
-    mtime_ns: int
-    """-1 where the next look must compare the content."""
-    lines: int
-    first_chunk: int
-    chunks: int
-    mentions: float
-    """How much the other files refer to what this one defines: the sum over its top-level and class-level names of
-    log2(1 + other files that hold the name / files that define it)."""
 
 
 class SymbolRow(NamedTuple):
@@ -77,7 +58,9 @@ class View:
         amended: Mapping[int, tuple[int, int, int]] | None = None,
         skipped: Mapping[str, str] | None = None,
         notes: tuple[str, ...] = (),
+        before: View | None = None,
     ) -> None:
+        """`before` is a view of which this one may have the first segments."""
         self.root = root
         """The workspace, an absolute path."""
         self.skipped = skipped or {}
@@ -85,47 +68,23 @@ class View:
         self.notes = notes
         """What a person should know about how the files were found."""
         self._shelves = shelves
+        self.columns: Columns = Columns(shelves, before.columns if before else None)
+        """What lies behind the view's own columns."""
         self._texts = texts
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
-        self._segments = [(shelf, number) for shelf in shelves for number in shelf.segments]
         self._kept: dict[str, Postings] = {}
         self._outlines: dict[int, tuple[Symbol, ...]] = {}
-        self.files: list[FileRow | None] = self._load_files()
+        self.files: list[FileRow | None] = [row if row.kind else None for row in self.columns.files]
         """By file id; None where the file was replaced, is gone, or holds no text."""
-        there = [row for row in self.files if row is not None]
+        for file, (size, mtime_ns, _) in self._amended.items():
+            row = self.files[file]
+            self.files[file] = row._replace(size=size, mtime_ns=mtime_ns) if row and size >= 0 else None
+        there = [row.chunks for row in self.files if row is not None]
         self.file_count = len(there)
         """Files that are there."""
-        self.chunk_count = sum([row.chunks for row in there])
+        self.chunk_count = sum(there)
         """Chunks of those files."""
-
-    def _load_files(self) -> list[FileRow | None]:
-        rows: list[FileRow | None] = []
-        chunks = 0
-        for shelf, number in self._segments:
-            paths = shelf.names(number, "paths")
-            labels = [_label(text) for text in shelf.names(number, "labels")]
-            label = [labels[at] for at in shelf.column(number, "label", "I")]
-            first = shelf.column(number, "first_chunk", "I")
-            chunks += shelf.count(number, "chunk_file", "I")
-            columns = (
-                range(len(rows), len(rows) + len(paths)),
-                paths,
-                [language for language, _, _ in label],
-                [kind for _, kind, _ in label],
-                [flags for _, _, flags in label],
-                shelf.column(number, "size", "Q"),
-                shelf.column(number, "mtime", "q"),
-                shelf.column(number, "lines", "I"),
-                first,
-                [end - begin for begin, end in zip(first, [*first[1:], chunks], strict=True)],
-                shelf.column(number, "mentions", "d"),
-            )
-            rows.extend([row if row.kind else None for row in map(FileRow._make, zip(*columns, strict=True))])
-        for file, (size, mtime_ns, _) in self._amended.items():
-            row = rows[file]
-            rows[file] = row._replace(size=size, mtime_ns=mtime_ns) if row and size >= 0 else None
-        return rows
 
     def plus(self, sources: Iterable[Source]) -> View:
         """Return a view that holds these sources too, by their paths. What is in this view already is not to be among them."""
@@ -135,7 +94,7 @@ class View:
         builder = Builder()
         for source in given.values():
             add_source(builder, source)
-        bases = Bases(len(self.files), len(self.chunk_file), len(self._symbol_parent))
+        bases = Bases(len(self.files), len(self.chunk_file), len(self.symbol_file))
         more = MemoryShelf(builder.encoded(bases))
         view = View(
             self.root,
@@ -148,66 +107,35 @@ class View:
         view._given = {**self._given, **given}
         return view
 
-    def _column(self, name: str, code: str) -> array[int]:
-        whole: array[int] = array(code)
-        for shelf, number in self._segments:
-            whole += shelf.column(number, name, code)
-        return whole
-
-    @cached_property
+    @property
     def chunk_file(self) -> array[int]:
         """File id by chunk id."""
-        return self._column("chunk_file", "I")
+        return self.columns.chunk_file
 
-    @cached_property
+    @property
     def chunk_start(self) -> array[int]:
         """First line by chunk id."""
-        return self._column("chunk_start", "I")
+        return self.columns.chunk_start
 
-    @cached_property
+    @property
     def chunk_end(self) -> array[int]:
         """Last line by chunk id."""
-        return self._column("chunk_end", "I")
+        return self.columns.chunk_end
 
-    @cached_property
+    @property
     def chunk_symbol(self) -> array[int]:
         """Symbol id of the innermost definition around a chunk, by chunk id; -1 for none."""
-        return self._column("chunk_symbol", "i")
+        return self.columns.chunk_symbol
 
-    @cached_property
+    @property
     def symbol_file(self) -> array[int]:
         """File id by symbol id."""
-        first = self.first_symbol
-        files = array("I")
-        for file, (begin, end) in enumerate(zip(first, [*first[1:], len(self._symbol_parent)], strict=True)):
-            if begin != end:
-                files.extend([file] * (end - begin))
-        return files
+        return self.columns.symbol_file
 
-    @cached_property
+    @property
     def first_symbol(self) -> array[int]:
         """By file id, the id of its first symbol: those of a file have ids in a row."""
-        return self._column("first_symbol", "I")
-
-    @cached_property
-    def _symbol_lines(self) -> array[int]:
-        return self._column("symbol_lines", "I")
-
-    @cached_property
-    def _symbol_parent(self) -> array[int]:
-        return self._column("symbol_parent", "i")
-
-    @cached_property
-    def _symbol_kind(self) -> list[str]:
-        kinds: list[str] = []
-        for shelf, number in self._segments:
-            names = shelf.names(number, "symbol_kinds")
-            kinds += [names[n] for n in shelf.column(number, "symbol_kind", "H")]
-        return kinds
-
-    @cached_property
-    def _symbol_names(self) -> list[str]:
-        return [name for shelf, number in self._segments for name in shelf.names(number, "symbol_names")]
+        return self.columns.first_symbol
 
     @cached_property
     def _file_of_path(self) -> dict[str, int]:
@@ -251,7 +179,7 @@ class View:
 
     def symbol_name(self, number: int) -> str:
         """Return the name of a symbol."""
-        return self._symbol_names[number]
+        return self.columns.symbol_names[number]
 
     def symbol(self, number: int) -> SymbolRow:
         """Return a symbol by its id, also one of a file that was replaced."""
@@ -290,12 +218,12 @@ class View:
         symbols: list[Symbol] = []
         for at in range(len(texts) // 2):
             number = first + at
-            start, end, name_line = self._symbol_lines[3 * number : 3 * number + 3]
-            parent = self._symbol_parent[number]
+            start, end, name_line = self.columns.symbol_lines[3 * number : 3 * number + 3]
+            parent = self.columns.symbol_parent[number]
             symbols.append(
                 Symbol(
-                    self._symbol_kind[number],
-                    self._symbol_names[number],
+                    self.columns.symbol_kind[number],
+                    self.columns.symbol_names[number],
                     texts[2 * at],
                     start,
                     end,
@@ -310,67 +238,46 @@ class View:
     def outer_names(self, file: int) -> set[str]:
         """Return the names that a file defines at its top level and in its classes."""
         begin = self.first_symbol[file]
-        end = self.first_symbol[file + 1] if file + 1 < len(self.first_symbol) else len(self._symbol_parent)
+        end = self.first_symbol[file + 1] if file + 1 < len(self.first_symbol) else len(self.symbol_file)
         return outer_names(
-            self._symbol_names[begin:end], self._symbol_parent[begin:end], self._symbol_kind[begin:end]
+            self.columns.symbol_names[begin:end],
+            self.columns.symbol_parent[begin:end],
+            self.columns.symbol_kind[begin:end],
         )
 
     def used(self) -> dict[str, int]:
         """Return in how many files each identifier stands, as written. Files that were replaced count as well."""
         whole: Counter[str] = Counter()
-        for shelf, number in self._segments:
+        for shelf, number in self.columns.segments:
             whole.update(shelf.used(number))
         return whole
 
-    def uses(self, identifier: str) -> int:
-        """Return in how many files an identifier stands, as in `used`."""
-        total = 0
-        for (shelf, number), text in zip(self._segments, self._spelled, strict=True):
-            at = text.find(f"\n{identifier}\n")
-            if at >= 0:
-                total += shelf.column(number, "identifier_files", "I")[text.count("\n", 0, at)]
-        return total
-
     def definitions(self, name: str) -> int:
         """Return how many files define a name, as it is written."""
-        return len({self.symbol_file[n] for n in self.symbols_named(name) if self._symbol_names[n] == name})
-
-    @cached_property
-    def _terms(self) -> list[str]:
-        return [shelf.text(number, "terms") for shelf, number in self._segments]
-
-    @cached_property
-    def _spelled(self) -> list[str]:
-        return [f"\n{shelf.text(number, 'identifiers')}\n" for shelf, number in self._segments]
-
-    @cached_property
-    def _identifiers(self) -> list[str]:
-        return [text.lower() for text in self._spelled]
+        names = self.columns.symbol_names
+        return len({self.symbol_file[number] for number in self.symbols_named(name) if names[number] == name})
 
     def stems_with_prefix(self, prefix: str, most: int) -> list[str]:
         """Return at most `most` stems that begin with `prefix`, the shortest first."""
         found: set[str] = set()
-        for terms in self._terms:
-            at = 0 if terms.startswith(prefix) else terms.find("\n" + prefix) + 1
-            if at == 0 and not terms.startswith(prefix):
-                continue
-            while terms.startswith(prefix, at):
-                end = terms.find("\n", at)
-                found.add(terms[at : end if end >= 0 else len(terms)])
-                if end < 0:
-                    break
-                at = end + 1
+        begin = "\n" + prefix
+        for terms in self.columns.terms:
+            at = terms.find(begin)
+            while at >= 0 and terms.startswith(begin, at):
+                end = terms.index("\n", at + 1)
+                found.add(terms[at + 1 : end])
+                at = end
         return sorted(found, key=lambda term: (len(term), term))[:most]
 
     def identifiers_containing(self, text: str) -> list[str]:
         """Return the identifiers that hold `text` somewhere, in lower case, sorted. Case does not count."""
         found: set[str] = set()
         text = text.lower()
-        for identifiers in self._identifiers:
+        for identifiers in self.columns.lower_identifiers:
             at = identifiers.find(text, 1)
             while at > 0:
-                begin = identifiers.rfind("\n", 0, at) + 1
-                end = identifiers.find("\n", at)
+                begin = identifiers.rindex("\n", 0, at) + 1
+                end = identifiers.index("\n", at)
                 found.add(identifiers[begin:end])
                 at = identifiers.find(text, end)
         return sorted(found)
@@ -398,8 +305,3 @@ class View:
         if given is not None:
             return given.text.encode("utf-8", "surrogateescape")
         return None if self._texts is None else self._texts.raw(path, self.file_at(path))
-
-
-def _label(text: str) -> tuple[str, str, frozenset[str]]:
-    language, kind, flags = text.split("\t")
-    return language, kind, frozenset(flags.split(",")) if flags else frozenset()

@@ -58,6 +58,8 @@ class Workspace:
         self._generation = -1
         self._totals = Bases(0, 0, 0)
         self._dead = 0
+        self._walked = 0
+        self._built = 0
         self._texts = Texts(self._root)
         self._watch = Watch(self._root)
 
@@ -114,25 +116,41 @@ class Workspace:
             self._forget()
             store = self._store = Store(self._path, self._root)
         if self._view is None or store.generation() != self._generation:
-            self._view = None
             try:
-                self._load(store)
+                self._view = self._load(store)
             except (LookupError, ValueError, TypeError) as error:  # columns that do not fit each other
                 remove(self._path)
                 raise Damaged(str(error)) from error
-        if self._view is None:
-            raise Stale
         return self._view
 
-    def _load(self, store: Store) -> None:
+    def _load(self, store: Store) -> View:
+        """Load what is written; of what was loaded before, only what has come since."""
         snapshot = Snapshot(store)
+        before = self._view if snapshot.number("built") == self._built else None
         amended = {file: Status(*status) for file, status in snapshot.amended().items()}
-        self._dead = sum([status.size < 0 for status in amended.values()])
-        folders = unpacked(lambda name: snapshot.part(0, name)) if store.meta("walked") else None
-        self._generation, self._totals = snapshot.generation, snapshot.totals
-        self._tree = Tree(self._root, list(_known(snapshot, amended)), folders)
-        skipped, notes = (folders.skipped, folders.notes) if folders else (None, ())
-        self._view = View(self._root, [snapshot], self._texts, amended=amended, skipped=skipped, notes=notes)
+        dead = {file for file, status in amended.items() if status.size < 0}
+        old = self._tree.known if before else []
+        known = [one for one in old if one.file not in dead]
+        known += _known(snapshot, len(before.files) if before else 0, amended)
+        walked = snapshot.number("walked")
+        if not walked:
+            folders = None
+        elif walked == self._walked and before:
+            folders = self._tree.folders
+        else:
+            folders = unpacked(lambda name: snapshot.part(0, name))
+        self._generation, self._totals, self._dead = snapshot.generation, snapshot.totals, len(dead)
+        self._walked, self._built = walked, snapshot.number("built")
+        self._tree = Tree(self._root, known, folders)
+        return View(
+            self._root,
+            [snapshot],
+            self._texts,
+            amended=amended,
+            skipped=folders.skipped if folders else None,
+            notes=folders.notes if folders else (),
+            before=before,
+        )
 
     def _update(self, view: View, changes: Changes) -> None:
         """Write a few changes, all or none."""
@@ -178,6 +196,7 @@ class Workspace:
                     at += size
                 if changes.folders:
                     _remember(store, changes.folders)
+                store.set_meta("built", store.number("built") + 1)
                 store.grown()
                 merge_tail(store)
 
@@ -233,21 +252,25 @@ class Workspace:
 def _remember(store: Store, folders: Folders) -> None:
     for name, data in packed(folders).items():
         store.set_part(0, name, sealed(data))
-    store.set_meta("walked", 1)
+    store.set_meta("walked", store.number("walks") + 1)
+    store.set_meta("walks", store.number("walks") + 1)
 
 
-def _known(snapshot: Snapshot, amended: dict[int, Status]) -> Iterator[Known]:
-    """Yield the files that are there."""
-    file = 0
+def _known(snapshot: Snapshot, first: int, amended: dict[int, Status]) -> Iterator[Known]:
+    """Yield the files that are there, from an id on."""
     for number in snapshot.segments:
+        files = snapshot.column(number, "file", "I")
+        if not files or files[-1] < first:
+            continue
         digests = snapshot.part(number, "digests")
         columns = [
             snapshot.column(number, name, code)
             for name, code in (("size", "Q"), ("mtime", "q"), ("ctime", "q"))
         ]
         statuses = map(Status._make, zip(*columns, strict=True))
-        for at, (path, was) in enumerate(zip(snapshot.names(number, "paths"), statuses, strict=True)):
+        for at, (file, path, was) in enumerate(
+            zip(files, snapshot.names(number, "paths"), statuses, strict=True)
+        ):
             status = amended.get(file, was)
-            if status.size >= 0:
+            if file >= first and status.size >= 0:
                 yield Known(file, path, status, digests[16 * at : 16 * at + 16])
-            file += 1
