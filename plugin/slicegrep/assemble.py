@@ -85,7 +85,7 @@ def assemble(
         )
     if objective not in OBJECTIVES:
         raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
-    material = gathered(candidates, read, budget, OBJECTIVES[objective], near=dedupe)
+    material = gathered(candidates, read, budget, OBJECTIVES[objective], query.route, near=dedupe)
     losses = Losses(
         material.candidates, material.parts, material.lines_of, material.repeated, whole=boundary == "fn"
     )
@@ -140,7 +140,9 @@ class _Assembly:
         longest = min(max(self._budget // NAMES_EACH, SHORTER_NAMES[0]), MOST_NAMES)
         fits = None
         for names in (longest, *SHORTER_NAMES):
-            fits = self._fitted(names) or fits
+            found = self._fitted(names)
+            if fits is None or (found is not None and found.chunks):
+                fits = found
             if fits is not None and (fits.chunks or self._sheet is None):
                 break
         if fits is None:
@@ -191,7 +193,8 @@ class _Assembly:
 
     def _shortened(self, stretches: Sequence[Stretch], most: float, names: int) -> Sequence[Stretch]:
         """Return as many of the best stretches as cost at most `most` tokens; the best line alone, or nothing, if need be."""
-        ranked = sorted(stretches, key=lambda one: (one.candidate, one.start))
+        kept = self._material.kept
+        ranked = sorted(stretches, key=lambda one: (one.candidate not in kept, one.candidate, one.start))
         while len(ranked) > 1 and self._cost(ranked, names) > most:
             ranked.pop()
         if self._cost(ranked, names) > most:
@@ -284,7 +287,8 @@ class _Assembly:
     def _counted(self, made: Result) -> Result:
         """Return an answer with the tokens of its text, which its first line tells."""
         for _ in range(3):  # another length of the number can change the number
-            tokens = sum(map(self._tokens, pieces(made)))
+            *parts, last = pieces(made)
+            tokens = sum(map(self._tokens, parts)) + self._count(last.text)
             done = len(str(tokens)) == len(str(made.total_tokens))
             made = replace(made, total_tokens=tokens)
             if done:

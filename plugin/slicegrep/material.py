@@ -10,21 +10,21 @@ from slicegrep.sheet import Part, Sheet, parts_of
 from slicegrep.worth import by_marks, by_vocabulary, values_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from slicegrep.query import Query
     from slicegrep.types import Candidate, Source
 
 __all__ = ["Material", "gathered"]
 
-PLENTY = 4
-"""Candidates are read until they have so many times the budget: of what comes after hardly a line would be chosen."""
-WEIGHED = 1.5
-"""Of a query in plain English, lines are weighed by their words in the candidates that are worth most, up to so many times the budget: three
-times as many found no more (docs/search_packing.md), and it is what takes most of the time."""
+MARKED, WORDED = 3.0, 1.5
+"""Candidates are read, the worthiest first, until what is near their matches has MARKED times the budget, and those without
+matches WORDED times: of what comes after hardly a line would be chosen (docs/search_packing.md), and time goes by lines."""
+OF_ONE_FILE = 0.6
+"""At most so much of it is of one file."""
+NEAR = 12
+"""Lines on each side of a match that are near it. Further ones are laid out where there are few candidates."""
 TOKENS_A_LINE = 10
-REACH = 8
-"""Of a candidate, lines further from all that matches than a REACHth of the budget (a line for a token) are not weighed."""
 
 
 @dataclass(slots=True)
@@ -33,9 +33,11 @@ class Material:
 
     candidates: list[Candidate]
     """All; those of files that were read are cut to their files' lengths."""
+    values: list[float]
+    """What each of them is worth."""
     lines_of: dict[str, tuple[str, ...]] = field(default_factory=dict)
     considered: list[int] = field(default_factory=list)
-    """May be shown; the first is the best."""
+    """May be shown."""
     kept: list[int] = field(default_factory=list)
     """Have a place of their own, the best candidate first."""
     repeated: dict[int, int] = field(default_factory=dict)
@@ -46,46 +48,32 @@ class Material:
     """Of each candidate, its own lines."""
 
     def sheet(self, query: Query, budget: int) -> Sheet:
-        """Lay out what may be shown, for a budget in tokens. Of plain English the words tell what a line is worth."""
-        values = values_of(self.candidates, self.considered)
-        places = self.considered if query.route != "vague" else self._worthiest(values, budget)
-        shown = [part for place in places for part in self._within_reach(place, budget // REACH)]
-        worth: Iterable[Sequence[float]]
-        if query.route == "vague":
-            worth = by_vocabulary(
-                [self.lines_of[part.file][part.start - 1 : part.end] for part in shown], query
-            )
-        else:
-            marks = {place: by_marks(self.candidates[place]) for place in places}
-            firsts = [part.start - self.candidates[part.candidate].start for part in shown]
-            worth = [
-                marks[part.candidate][first : first + part.end - part.start + 1]
-                for part, first in zip(shown, firsts, strict=True)
-            ]
-        gains = {
-            part: [values[part.candidate] * w for w in line] for part, line in zip(shown, worth, strict=True)
-        }
+        """Lay out what may be shown, for a budget in tokens.
+
+        What the lines of a candidate are worth is told by where patterns match in it; in plain English, and where none
+        matches, by the query's words.
+        """
+        places = sorted(self.considered)
+        reach = max(NEAR, int(MARKED * budget / TOKENS_A_LINE / (2 * max(len(places), 1))))
+        shown = [part for place in places for part in self._within_reach(place, reach)]
+        text_of = {part: self.lines_of[part.file][part.start - 1 : part.end] for part in shown}
+        by_words = [part for part in shown if _worded(self.candidates[part.candidate], query.route)]
+        worth = dict(zip(by_words, by_vocabulary([text_of[part] for part in by_words], query), strict=True))
+        for part in shown:
+            if part not in worth:
+                worth[part] = by_marks(self.candidates[part.candidate], text_of[part], part.start)
+        gains = {part: [self.values[part.candidate] * w for w in worth[part]] for part in shown}
         allowed = set(places)
         apart = [part for place, own in enumerate(self.parts) if place not in allowed for part in own]
-        kept = [(place, self.candidates[place].best) for place in self.kept]
-        return Sheet(shown, gains, self.lines_of, kept=kept, apart=apart)
-
-    def _worthiest(self, values: Mapping[int, float], budget: int) -> list[int]:
-        """Return the places of the candidates whose words are looked at."""
-        chosen = list(self.kept)
-        tokens = 0
-        for place in sorted(self.considered, key=lambda place: -values[place]):
-            if tokens >= WEIGHED * budget:
-                break
-            one = self.candidates[place]
-            tokens += TOKENS_A_LINE * min(one.end - one.start + 1, budget // REACH)
-            chosen.append(place)
-        return sorted(set(chosen))
+        best_of = {place: self.candidates[place].best for place in places}
+        return Sheet(shown, gains, self.lines_of, best_of=best_of, kept=self.kept, apart=apart)
 
     def _within_reach(self, place: int, reach: int) -> list[Part]:
+        """Return the parts of a candidate, of one with matches in it those at most `reach` lines from them."""
         one = self.candidates[place]
-        marks = (*one.hits, one.best or one.start)
-        low, high = min(marks) - reach, max(marks) + reach
+        if not one.hits or one.role == "definition":
+            return self.parts[place]
+        low, high = min(one.hits) - reach, max(one.hits) + reach
         return [
             Part(place, part.file, max(part.start, low), min(part.end, high))
             for part in self.parts[place]
@@ -98,22 +86,23 @@ def gathered(
     read: Callable[[str], Source | None],
     budget: int,
     roles: Sequence[str],
+    route: str,
     *,
     near: bool,
 ) -> Material:
-    """Read candidates, best first, until there is plenty for a budget, and the best one of each of `roles`.
+    """Read the candidates (best first) that are worth most, as many as a budget needs, and the best one of each of `roles`.
 
-    The best `use` is one in another file than the best definition. A role without candidates is left out. No roles: the best candidate alone.
+    The best `use` is one in another file than the best definition. A role without candidates is left out. No roles: the best
+    candidate alone. With `near` what nearly repeats another is left out too.
     """
-    gathering = _Gathering(Material(list(candidates)), read, near=near)
+    values = values_of(candidates, route)
+    gathering = _Gathering(Material(list(candidates), values), read, near=near)
     material = gathering.material
-    tokens = 0
-    for place, one in enumerate(candidates):
-        if tokens >= PLENTY * budget or (not roles and material.considered):
-            break
-        if gathering.can_show(place):
-            tokens += TOKENS_A_LINE * min(one.end - one.start + 1, budget // REACH)
-    material.kept = material.considered[:1]
+    best = next(filter(gathering.can_show, range(len(candidates))), None)
+    if best is not None:
+        material.kept.append(best)
+    if roles:
+        _gather(gathering, budget / TOKENS_A_LINE, route)
     definition = ""
     for role in roles:
         found = [
@@ -121,14 +110,37 @@ def gathered(
             for place, one in enumerate(candidates)
             if one.role == role and (role != "use" or one.file != definition)
         ]
-        place = next((place for place in found if gathering.can_show(place)), -1)
+        place = next(filter(gathering.can_show, found), -1)
         if place >= 0:
             definition = candidates[place].file if role == "definition" else definition
             material.kept.append(place)
     material.kept = list(dict.fromkeys(material.kept))
-    material.considered.sort()
     material.parts = parts_of(material.candidates)
     return material
+
+
+def _gather(gathering: _Gathering, lines: float, route: str) -> None:
+    """Consider candidates for a budget of so many lines."""
+    candidates, values = gathering.material.candidates, gathering.material.values
+    left = {True: WORDED * lines, False: MARKED * lines}
+    most = {worded: OF_ONE_FILE * all_ for worded, all_ in left.items()}
+    of_file: dict[str, float] = {}
+    for place in sorted(range(len(candidates)), key=lambda place: -values[place]):
+        one = candidates[place]
+        worded = _worded(one, route)
+        if left[worded] <= 0 or of_file.get(one.file, 0.0) >= most[worded]:
+            if left[True] <= 0 and left[False] <= 0:
+                break
+            continue
+        if gathering.can_show(place):
+            size = one.end - one.start + 1
+            size = size if worded else min(size, 2 * NEAR * len(one.hits))
+            left[worded] -= size
+            of_file[one.file] = of_file.get(one.file, 0.0) + size
+
+
+def _worded(one: Candidate, route: str) -> bool:
+    return route == "vague" or not one.hits
 
 
 class _Gathering:

@@ -98,10 +98,12 @@ class Losses:
 
     def _matters(self, place: int, start: int, end: int) -> bool:
         one = self._candidates[place]
-        if self._whole or not one.hits or one.role == "definition":
-            lines = self._lines_of[one.file][start - 1 : end]
-            return any(lines) and not "".join(lines).isspace()
-        return any(start <= line <= end for line in one.hits)
+        if any(start <= line <= end for line in one.hits):
+            return True
+        if one.hits and not self._whole and one.role != "definition":
+            return False
+        text = "".join(self._lines_of[one.file][start - 1 : end])
+        return text != "" and not text.isspace()
 
     def _loss(self, place: int, start: int, end: int) -> tuple[float, Omission]:
         one = self._candidates[place]

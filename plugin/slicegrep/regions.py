@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Hit, Symbol
 
-__all__ = ["BOUNDARIES", "Region", "regions"]
+__all__ = ["BOUNDARIES", "COMMENT", "Region", "regions"]
 
 BOUNDARIES = ("auto", "fn", "none")
 """Where a region may end: a window cut at the outermost definition, the innermost definition, a plain window."""
@@ -24,9 +24,10 @@ OWN_LINES = 30
 COMMENT_LINES = 40
 """A longer comment above a definition is not taken with it: it is a licence or an essay."""
 
-_COMMENT = re.compile(
+COMMENT = re.compile(
     r"\s*(?://|/\*|\*|--|\{-|<!--|;;|#(?!\s*(?:include|define|undef|if|ifdef|ifndef|else|elif|endif|pragma|error|line)\b))"
 )
+"""The beginning of a line that is a comment, in any language; preprocessor lines are none."""
 _SEE_THROUGH = frozenset({"namespace"})
 
 
@@ -164,7 +165,7 @@ class _Places:
         if not self._lines:
             return start
         first = start
-        while first > max(start - COMMENT_LINES, 1) and _COMMENT.match(self._lines[first - 2]):
+        while first > max(start - COMMENT_LINES, 1) and COMMENT.match(self._lines[first - 2]):
             first -= 1
         return first if first > start - COMMENT_LINES else start
 

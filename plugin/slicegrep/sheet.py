@@ -24,6 +24,8 @@ and below a slice cost HEADER_TOKENS. Only the choice depends on it: what is cho
 NEVER = 1e9
 """Tokens of the line that keeps two stretches apart: no budget has them."""
 
+FIRST = 1000.0
+"""More than any line is worth, and any such line more than what is kept after it."""
 KEPT_LINES = 3
 """Lines from the best one on that a candidate with a place of its own gets before anything else is chosen."""
 
@@ -84,13 +86,14 @@ class Sheet:
         gains_of: Mapping[Part, Sequence[float]],
         lines_of: Mapping[str, Sequence[str]],
         *,
-        kept: Sequence[tuple[int, int]],
+        best_of: Mapping[int, int],
+        kept: Sequence[int],
         apart: Sequence[Part],
     ) -> None:
         """Lay out `parts`, which are within their files and do not overlap, nor any of `apart`, which are not shown.
 
-        `gains_of` tells what their lines are worth. `kept` are candidates with their best lines, whose lines come before
-        all others, best first.
+        `gains_of` tells what their lines are worth, `best_of` a candidate's best line (0: none). `kept` are candidates whose
+        lines come before all others, best first.
         """
         self._runs: list[tuple[int, str, int]] = []
         """First line on the sheet, the file, and that line's number in it."""
@@ -103,8 +106,13 @@ class Sheet:
         for part in apart:
             gaps_taken.setdefault(part.file, []).append((part.start, part.end))
 
-        def lay(lines: Sequence[str], worth: Sequence[float], owner: int, edge: int) -> None:
-            blocks.append(Block(len(self._lines) + 1, len(self._lines) + len(lines), edge))
+        def lay(lines: Sequence[str], worth: Sequence[float], owner: int, edge: int, cut: int = 0) -> None:
+            """Add lines; what is chosen together does not reach over the line (by index) `cut`."""
+            first, last = len(self._lines) + 1, len(self._lines) + len(lines)
+            if 0 < cut < len(lines):
+                blocks.append(Block(first, first + cut - 1, edge))
+                first += cut
+            blocks.append(Block(first, last, edge))
             self._lines.extend(lines)
             gains.extend(worth)
             self._owners.extend([owner] * len(lines))
@@ -122,7 +130,8 @@ class Sheet:
                 lay(("",), (0.0,), -1, -1)
                 self._runs.append((len(self._lines) + 1, part.file, part.start))
             edges.append((len(self._lines) + 1, len(self._lines) + part.end - part.start + 1))
-            lay(lines[part.start - 1 : part.end], gains_of[part], part.candidate, len(edges) - 1)
+            cut = best_of[part.candidate] - part.start
+            lay(lines[part.start - 1 : part.end], gains_of[part], part.candidate, len(edges) - 1, cut)
             file, last = part.file, part.end
 
         costs = [LINE_TOKENS + len(line.lstrip()) / CHARACTERS_A_TOKEN for line in self._lines]
@@ -131,10 +140,9 @@ class Sheet:
         self._gains, self._costs = Sums(gains), Sums(costs)
         self._firsts = [first for first, _, _ in self._runs]
         owners = set(self._owners)  # of a candidate that a better one covers there are no lines
-        self._kept = [self._kept_lines(place, best) for place, best in kept if place in owners]
+        self._kept = [self._kept_lines(place, best_of[place]) for place in kept if place in owners]
         for rank, (start, end) in enumerate(reversed(self._kept), 1):
-            for i in range(start - 1, end):
-                gains[i] *= 1000.0**rank
+            gains[start - 1 : end] = [FIRST**rank] * (end - start + 1)
         self._packer = Packer(
             Sums(gains),
             self._costs,
@@ -147,13 +155,17 @@ class Sheet:
     def choose(self, room: float) -> list[Stretch]:
         """Return what is worth most for about `room` tokens, headers included, by file and line.
 
-        The first of `kept` is always there, with its best line alone if need be.
+        The first of `kept` is always there, and as many of the others as fit, with their best lines alone if need be.
         """
         ranges = self._packer.ranges(room - HEADER_TOKENS)
-        start, end = self._kept[0]
-        if not any(one.start <= end and start <= one.end for one in ranges):
-            best = Range(start, start, 0.0, self._costs.of(start, start))
-            ranges = [best, *self._packer.ranges(room - best.tokens - 2 * HEADER_TOKENS)]
+        if not all(any(one.start <= end and start <= one.end for one in ranges) for start, end in self._kept):
+            seeds: list[Range] = []
+            for start, _ in self._kept:
+                cost = self._costs.of(start, start)
+                if not seeds or cost + HEADER_TOKENS <= room:
+                    seeds.append(Range(start, start, 0.0, cost))
+                    room -= cost + HEADER_TOKENS
+            ranges = [*seeds, *self._packer.ranges(room - HEADER_TOKENS)]
         return _joined(sorted([self._stretch(one) for one in ranges], key=lambda one: (one.file, one.start)))
 
     def grown(self, room: float) -> list[Stretch]:
@@ -190,7 +202,11 @@ def _joined(stretches: Sequence[Stretch]) -> list[Stretch]:
         last = found[-1] if found else None
         if last is not None and last.file == one.file and last.end + 1 >= one.start:
             found[-1] = Stretch(
-                one.file, last.start, one.end, min(last.candidate, one.candidate), last.tokens + one.tokens
+                one.file,
+                last.start,
+                max(last.end, one.end),
+                min(last.candidate, one.candidate),
+                last.tokens + one.tokens,
             )
         else:
             found.append(one)

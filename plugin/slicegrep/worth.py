@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.focus import Focus
 from slicegrep.rank import WEIGHTS, features
+from slicegrep.regions import COMMENT
 from slicegrep.types import Outline, Source
 
 if TYPE_CHECKING:
@@ -17,18 +18,23 @@ if TYPE_CHECKING:
 
 __all__ = ["by_marks", "by_vocabulary", "values_of"]
 
-FILE_POWER = 3.0
+FILE_POWER = {"precise": 2.0, "vague": 3.0}
 OWN_POWER = 0.5
-"""A region is worth the share that its file's best one has of the best score, to FILE_POWER, times its own share of its
-file's best score, to OWN_POWER: what is needed stands in few files, and not only where their best evidence is."""
+"""A region is worth the share that its file's best one has of the best score, to FILE_POWER of the query's route, times its own
+share of its file's best score, to OWN_POWER: what plain English asks for stands in few files, and not only where the
+best evidence is; what a pattern matches may be meant anywhere."""
 SAME_FILE = 0.97
 """Each further region of a file is worth so much less, so that one file does not take all where scores are level."""
 
-BEST, HIT, REST = 1.0, 0.8, 0.06
+BEST, HIT, REST = 1.0, 0.7, 0.06
 """What the region's best line, another one that matches, and any line of it are worth."""
-LEAD, BODY, DEFINITION_BODY = 0.7, 0.85, 0.97
-"""What a line is worth falls by LEAD for each line that it stands above one that matches, and by BODY below it;
-below one that names a definition by DEFINITION_BODY: what it does is asked for as well as where it is."""
+LEAD, BODY = 0.5, 0.7
+"""What a line is worth falls by LEAD for each line that it stands above one that matches, and by BODY below it."""
+DEFINITION_LEAD, DEFINITION_BODY = 0.2, 0.95
+"""Likewise around the line that names a definition, down to the definition's end: what it does is asked for as well as
+where it is."""
+PROSE = 0.25
+"""Of a comment or a documentation string against code."""
 
 LINE_FEATURES = ("line", "near", "window", "wide", "comment", "import", "length", "blank")
 """Of the ranking of one file (rank.WEIGHTS), those that need no outline."""
@@ -36,48 +42,79 @@ APART = 2
 """Empty lines between two parts, so that what stands at the end of one does not count for the next."""
 
 
-def values_of(candidates: Sequence[Candidate], places: Sequence[int]) -> dict[int, float]:
-    """Return what each of the candidates at `places` (best first) is worth as a whole, the best one 1."""
+def values_of(candidates: Sequence[Candidate], route: str) -> list[float]:
+    """Return what each candidate (best first) is worth as a whole, the best one 1."""
     best: dict[str, float] = {}
-    for place in places:
-        one = candidates[place]
-        best[one.file] = max(best.get(one.file, 0.0), one.score)
+    for one in candidates:
+        if one.score > best.get(one.file, 0.0):
+            best[one.file] = one.score
     highest = max(best.values(), default=0.0)
+    of_file = {file: (score / highest) ** FILE_POWER[route] for file, score in best.items()}
     times: dict[str, int] = {}
-    values: dict[int, float] = {}
-    for rank, place in enumerate(places):
-        one = candidates[place]
-        if best[one.file] > 0:
-            of_file = (best[one.file] / highest) ** FILE_POWER
-            own = (max(one.score, 0.0) / best[one.file]) ** OWN_POWER
-        else:
-            of_file, own = (1.0 if highest <= 0 else 0.0), 1 / (1 + rank)
+    values = []
+    for rank, one in enumerate(candidates):
         before = times[one.file] = times.get(one.file, -1) + 1
-        values[place] = of_file * own * SAME_FILE**before
+        if highest > 0:
+            share = max(one.score, 0.0) / best.get(one.file, highest)
+            value = of_file.get(one.file, 0.0) * share**OWN_POWER
+        else:
+            value = 1 / (1 + rank)
+        values.append(value * SAME_FILE**before)
     return values
 
 
-def by_marks(candidate: Candidate) -> list[float]:
-    """Return the worth of a candidate's lines by where its patterns match."""
-    count = candidate.end - candidate.start + 1
-    marks = [REST] * count
+def by_marks(candidate: Candidate, text: Sequence[str], first: int) -> list[float]:
+    """Return the worth of some of a candidate's lines, `text` from line `first` on, by where its patterns match."""
+    marks = [REST] * len(text)
     for line in candidate.hits:
-        marks[line - candidate.start] = HIT
-    best = candidate.best - candidate.start
-    marks[best if 0 <= best < count else 0] = BEST
-    fall = DEFINITION_BODY if candidate.role == "definition" or not candidate.hits else BODY
+        if 0 <= line - first < len(text):
+            marks[line - first] = HIT
+    best = candidate.best - first
+    defined = candidate.role == "definition" and 0 <= best < len(text)
+    if 0 <= best < len(text):
+        marks[best] = BEST
+    if defined:
+        for i in range(best + 1, _end_of(text, best) + 1):
+            marks[i] = max(marks[i], BEST * DEFINITION_BODY ** (i - best))
     worth = []
     value = 0.0
     for mark in marks:
-        value *= fall
-        value = max(value, mark)
+        value = max(mark, value * BODY)
         worth.append(value)
     value = 0.0
-    for i in range(count - 1, -1, -1):
-        value *= LEAD
-        value = max(value, marks[i])
+    for i in range(len(text) - 1, -1, -1):
+        value = max(marks[i], value * LEAD)
         worth[i] = max(worth[i], value)
-    return worth
+        if i == best and defined:
+            value *= DEFINITION_LEAD / LEAD
+    return [w * PROSE if prose else w for w, prose in zip(worth, _prose(text), strict=True)]
+
+
+_CLOSING = (")", "]", "}", "{")
+
+
+def _end_of(text: Sequence[str], first: int) -> int:
+    """Return the last line (index) of the definition that begins at `first`: what is indented deeper, and what closes it."""
+    depth = len(text[first]) - len(text[first].lstrip())
+    last = first
+    for i in range(first + 1, len(text)):
+        stripped = text[i].lstrip()
+        if stripped:
+            if len(text[i]) - len(stripped) <= depth and not stripped.startswith(_CLOSING):
+                break
+            last = i
+    return last
+
+
+def _prose(text: Sequence[str]) -> list[bool]:
+    """Tell of each line whether it is a comment, or in or at the edge of a string between triple quotes."""
+    found = []
+    inside = False
+    for line in text:
+        quotes = line.count('"""')
+        found.append(inside or quotes > 0 or COMMENT.match(line) is not None)
+        inside ^= quotes % 2 == 1
+    return found
 
 
 def by_vocabulary(texts: Sequence[Sequence[str]], query: Query) -> list[list[float]]:

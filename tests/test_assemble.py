@@ -1,0 +1,500 @@
+"""Packing: an answer keeps its budget, loses nothing without saying so, and has the best in it."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+import tiktoken
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
+from slicegrep.query import Query, query_of
+from slicegrep.source import source_of
+from slicegrep.tokens import VOCABULARY_NAME, counter, estimate
+from slicegrep.types import Candidate, Hit, Source
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from slicegrep.result import Result
+
+VOCABULARY = os.environ.get("TIKTOKEN_CACHE_DIR", "")
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def true() -> Callable[[str], int]:
+    """Return tiktoken's own count."""
+    encoding = tiktoken.get_encoding("o200k_base")
+    return lambda text: len(encoding.encode(text, disallowed_special=()))
+
+
+@pytest.fixture(scope="module")
+def count(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
+    """Return the project's exact count."""
+    folder = tmp_path_factory.mktemp("vocab")
+    shutil.copy(Path(VOCABULARY) / VOCABULARY_NAME, folder)
+    found, exact = counter(str(folder))
+    assert exact
+    return lambda text: found(text)  # noqa: PLW0108 (its own repr holds every piece)
+
+
+def files_of(*texts: str, names: Sequence[str] = ()) -> dict[str, Source]:
+    paths = [*names, *(f"src/mod{number}.py" for number in range(len(names), len(texts)))]
+    return {path: source_of(path, text.encode()) for path, text in zip(paths, texts, strict=True)}
+
+
+def answer(
+    files: dict[str, Source],
+    candidates: Sequence[Candidate],
+    count: Callable[[str], int],
+    *,
+    budget: int = 2000,
+    query: Query | None = None,
+    **options: object,
+) -> Result:
+    return assemble(
+        candidates,
+        files.get,
+        path=options.pop("path", "src"),  # type: ignore[arg-type]
+        query=query or query_of("needle"),
+        budget=budget,
+        count=count,
+        **options,  # type: ignore[arg-type]
+    )
+
+
+# --- any candidates, any budget ---------------------------------------------------------------------------------------
+
+ODD_LINES = [
+    "", "    ", "\t\tneedle();", "needle = 1  # " + "x" * 700, ">>>", "<<< src/a.py:1-2  f  score=1.0", "OMITTED — 3 matching region(s)", "/" * 90,
+    "日本語のコメント needle", "⠿⠿⠿⠿⠿⠿", "👩‍🚀 🚀", "<|endoftext|>", "a\rb", "1\t2", "trailing   ", "\x0c", '"""', "}", "//", "=" * 400, "{}();,.[]" * 60,
+]  # fmt: skip
+REASONS = [(), ("match",), ("multi_match(3)", "co_occurrence", "all_patterns"), ("exact_symbol", "dense")]
+CODE = [path.read_text("utf-8") for path in sorted((ROOT / "plugin" / "slicegrep").glob("*.py"))[:12]]
+
+
+def odd_text(chance: random.Random) -> str:
+    if chance.random() < 0.6:
+        lines = chance.choice(CODE).split("\n")
+        for _ in range(chance.randrange(4)):
+            lines.insert(chance.randrange(len(lines)), chance.choice(ODD_LINES))
+        return "\n".join(lines)
+    return "\n".join(chance.choices(ODD_LINES, k=chance.randrange(1, 120)))
+
+
+def odd_candidates(chance: random.Random, files: dict[str, Source]) -> list[Candidate]:
+    """Return candidates in any order of files, hits disjoint, some without hits and over others."""
+    found: list[Candidate] = []
+    for path, source in files.items():
+        at = 1
+        total = len(source.lines)
+        while at <= total and chance.random() < 0.9:
+            start = at + chance.randrange(12)
+            end = min(start + chance.choice([0, 1, 3, 8, 30, 90, 400]), total)
+            if start > end:
+                break
+            inside = range(start, end + 1)
+            hits = sorted(chance.sample(inside, min(len(inside), chance.choice([0, 1, 1, 2, 5]))))
+            found.append(
+                Candidate(
+                    file=path,
+                    start=start,
+                    end=end,
+                    score=chance.choice([0.0, 50.0, round(chance.random() * 100, 1)]),
+                    reasons=chance.choice(REASONS),
+                    symbol=chance.choice(["", "f", "Class.method", "λ" * 90]),
+                    role=chance.choice(["", "", "use", "definition", "test"]),
+                    hits=tuple(hits),
+                    best=chance.choice([*hits, start, 0]),
+                )
+            )
+            at = end + 1 + chance.choice([0, 0, 1, 2, 5, 40])
+        if total > 3 and chance.random() < 0.3:
+            low = chance.randrange(1, total)
+            found.append(
+                Candidate(path, low, min(low + 20, total), 10.0, ("semantic-recall",), "g", "", (), low)
+            )
+    found.sort(key=lambda one: -one.score)
+    return found
+
+
+NAMES = ["a.py", "src/deep/er/module_with_a_long_name.py", "x" * 300 + ".py", "日本/語.py", "new\nline.py", "bad\udcff.py", "tests/test_a.py"]  # fmt: skip
+QUERIES = [
+    "needle",
+    "needle|absent|haystack",
+    "how is the needle found in a file",
+    "日本" * 200,
+    "a\nb c d e",
+    "(needle",
+    "x" * 2000,
+]
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    seed=st.integers(0, 2**32),
+    budget=st.one_of(st.integers(200, 400), st.integers(200, 3000), st.integers(200, 20_000)),
+    objective=st.sampled_from(list(OBJECTIVES)),
+    dedupe=st.booleans(),
+    boundary=st.sampled_from(["auto", "fn"]),
+)
+@example(seed=1, budget=200, objective="auto", dedupe=True, boundary="auto")
+def test_any_answer_keeps_its_budget_and_accounts_for_every_line(
+    true: Callable[[str], int],
+    count: Callable[[str], int],
+    *,
+    seed: int,
+    budget: int,
+    objective: str,
+    dedupe: bool,
+    boundary: str,
+) -> None:
+    """By tiktoken's count; every matching line is returned or listed once, coverage is what a count by hand gives."""
+    chance = random.Random(seed)
+    files = files_of(
+        *[odd_text(chance) for _ in range(chance.randrange(1, 7))],
+        names=chance.sample(NAMES, chance.randrange(1, 2)),
+    )
+    candidates = odd_candidates(chance, files)
+    query = query_of(chance.choice(QUERIES))
+    hits = {
+        path: [Hit(line, (0,)) for one in candidates if one.file == path for line in one.hits]
+        for path in files
+    }
+    result = answer(
+        files,
+        candidates,
+        count,
+        budget=budget,
+        query=query,
+        path=chance.choice(["src", ".", "/very/long" * 60, "日本/" * 80]),
+        objective=objective,
+        dedupe=dedupe,
+        boundary=boundary,
+        hits=hits,
+        defined=lambda _: False,
+        notes=chance.choice([(), ("a note " * 200, "another")]),
+        skipped=chance.choice([(), (("/s/kipped" * 40, "binary"),) * 9]),
+    )
+    text = result.render()
+    assert true(text) == result.total_tokens <= budget
+    check_lines(files, candidates, result)
+
+
+def check_lines(files: dict[str, Source], candidates: Sequence[Candidate], result: Result) -> None:
+    returned: dict[str, set[int]] = {path: set() for path in files}
+    for chunk in result.chunks:
+        lines = files[chunk.file].lines
+        assert chunk.text.split("\n") == list(lines[chunk.line_start - 1 : chunk.line_end])
+        span = set(range(chunk.line_start, chunk.line_end + 1))
+        assert not span & returned[chunk.file]
+        returned[chunk.file] |= span
+    listed: dict[str, set[int]] = {path: set() for path in files}
+    for one in result.omitted:
+        span = set(range(one.line_start, one.line_end + 1))
+        assert span
+        assert not span & (returned[one.file] | listed[one.file])
+        assert one.tokens > 0
+        listed[one.file] |= span
+    matching = {(one.file, line) for one in candidates for line in one.hits}
+    for file, line in matching:
+        assert line in returned[file] | listed[file], (file, line)
+    if matching:
+        share = sum(line in returned[file] for file, line in matching) / len(matching)
+        assert result.coverage == pytest.approx(share)
+        assert result.coverage_of == "lines"
+    assert result.omitted_tokens == sum(one.tokens for one in result.omitted)
+    assert 0.0 <= result.coverage <= 1.0
+
+
+# --- what is in it ----------------------------------------------------------------------------------------------------
+
+
+def function(name: str, lines: int, *, holds: str = "") -> str:
+    """Return a function of so many lines that differ from each other; `holds` stands in its middle."""
+    body = [f"    {name}_{number} = compute({number}, {name!r})\n" for number in range(lines - 1)]
+    if holds:
+        body[len(body) // 2] = f"    {holds}\n"
+    return f"def {name}(argument):\n" + "".join(body)
+
+
+def whole(path: str, files: dict[str, Source], score: float, **options: object) -> Candidate:
+    """Return a candidate that is all of a file, with its first line as the best."""
+    fields = {"hits": (1,), "best": 1, "reasons": ("match",)} | options
+    return Candidate(path, 1, len(files[path].lines), score, **fields)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("budget", [200, 350, 500, 1000, 2000, 5000, 12_000, 20_000])
+@pytest.mark.parametrize("asked", ["needle", "how are needles computed from arguments"])
+def test_the_budget_is_used_where_there_is_enough(
+    count: Callable[[str], int], budget: int, asked: str
+) -> None:
+    """Over 90% of it, and never more than it."""
+    files = files_of(*[function(f"needle{n}", 60) for n in range(60)])
+    candidates = [whole(path, files, 100 - n) for n, path in enumerate(files)]
+    result = answer(files, candidates, count, budget=budget, query=query_of(asked))
+    assert 0.9 * budget < result.total_tokens <= budget
+
+
+@pytest.mark.parametrize("budget", [200, 600, 2000, 8000])
+def test_an_estimate_keeps_the_budget_within_five_percent(true: Callable[[str], int], budget: int) -> None:
+    """Without the vocabulary the text says `~`, and tiktoken counts at most 5% more than the budget."""
+    files = files_of(*CODE)
+    candidates = [
+        Candidate(
+            path, start, start + 30, 100 - n - start / 100, ("match",), "f", "", (start + 9,), start + 9
+        )
+        for n, (path, source) in enumerate(files.items())
+        for start in range(1, len(source.lines) - 40, 40)
+    ]
+    candidates.sort(key=lambda one: -one.score)
+    result = answer(files, candidates, estimate, budget=budget, exact=False)
+    assert f"~{result.total_tokens} tok" in result.render()
+    assert 0.75 * budget < true(result.render()) <= 1.05 * budget
+
+
+def test_a_budget_under_200_and_an_unknown_objective_are_refused(count: Callable[[str], int]) -> None:
+    """The messages say what would do."""
+    with pytest.raises(ValueError, match="200 tokens or more, not 199"):
+        answer({}, [], count, budget=LEAST_BUDGET - 1)
+    with pytest.raises(ValueError, match=r"auto, def\+caller, def\+test, single, not 'best'"):
+        answer({}, [], count, objective="best")
+
+
+def reserved(count: Callable[[str], int], objective: str, budget: int = 400) -> list[str]:
+    """Return the files of an answer over a definition, uses and a test, all far too long for the budget."""
+    names = ["core.py", "other.py", "test_core.py", "more.py"]
+    files = files_of(*[function(name.removesuffix(".py"), 200) for name in names], names=names)
+    candidates = [
+        whole("more.py", files, 100.0),
+        whole("core.py", files, 60.0, role="definition"),
+        whole("other.py", files, 30.0, role="use"),
+        whole("test_core.py", files, 8.0, role="test"),
+    ]
+    result = answer(files, candidates, count, budget=budget, objective=objective)
+    return list(dict.fromkeys(chunk.file for chunk in result.chunks))
+
+
+@pytest.mark.parametrize(
+    ("objective", "expected"),
+    [
+        ("auto", {"core.py", "other.py", "test_core.py"}),
+        ("def+caller", {"core.py", "other.py"}),
+        ("def+test", {"core.py", "test_core.py"}),
+    ],
+)
+def test_what_the_objective_names_has_a_place(
+    count: Callable[[str], int], objective: str, expected: set[str]
+) -> None:
+    """Cut down if need be, at its own rank; the best candidate is there too."""
+    found = reserved(count, objective)
+    assert expected <= set(found)
+    assert found == [name for name in ("more.py", "core.py", "other.py", "test_core.py") if name in found]
+    assert found[0] == "more.py"
+
+
+def test_the_use_with_a_place_is_in_another_file_than_the_definition(count: Callable[[str], int]) -> None:
+    """One beside the definition is seen anyway."""
+    text = function("core", 80)
+    files = files_of(text, function("caller", 80), names=["core.py", "caller.py"])
+    candidates = [
+        Candidate("core.py", 1, 60, 100.0, ("exact_symbol",), "core", "definition", (1,), 1),
+        Candidate("core.py", 61, 80, 90.0, ("match",), "core", "use", (70,), 70),
+        whole("caller.py", files, 1.0, role="use"),
+    ]
+    result = answer(files, candidates, count, budget=300)
+    assert "caller.py" in {chunk.file for chunk in result.chunks}
+
+
+def test_single_returns_one_slice_of_the_best_candidate(count: Callable[[str], int]) -> None:
+    """Grown around its best line, and nothing else; the rest is listed."""
+    files = files_of(function("long", 300, holds="needle"), function("other", 5))
+    best = whole("src/mod0.py", files, 100.0, hits=(150,), best=150)
+    result = answer(files, [best, whole("src/mod1.py", files, 90.0)], count, budget=500, objective="single")
+    assert len(result.chunks) == 1
+    chunk = result.chunks[0]
+    assert chunk.file == "src/mod0.py"
+    assert chunk.line_start < 150 < chunk.line_end
+    assert [one.file for one in result.omitted] == ["src/mod1.py"]
+
+
+def test_a_cut_slice_claims_only_the_lines_it_returns(count: Callable[[str], int]) -> None:
+    """Of a definition the rest is listed, of what merely surrounds a match nothing."""
+    files = files_of(function("f", 400), function("g", 400, holds="needle"))
+    definition = whole("src/mod0.py", files, 100.0, role="definition")
+    window = whole("src/mod1.py", files, 90.0, hits=(201,), best=201)
+    result = answer(files, [definition, window], count, budget=600)
+    lines = {
+        line
+        for one in result.chunks
+        if one.file == "src/mod0.py"
+        for line in range(one.line_start, one.line_end + 1)
+    }
+    listed = {line for one in result.omitted for line in range(one.line_start, one.line_end + 1)}
+    assert lines | listed == set(range(1, 401))
+    assert not lines & listed
+    assert {one.file for one in result.omitted} == {"src/mod0.py"}
+    as_functions = answer(files, [definition, window], count, budget=600, boundary="fn")
+    assert {one.file for one in as_functions.omitted} == set(files)
+
+
+def test_slices_that_touch_or_overlap_are_one(count: Callable[[str], int]) -> None:
+    """Two candidates side by side, one over them: no line comes twice."""
+    files = files_of(function("f", 30))
+    candidates = [
+        Candidate("src/mod0.py", 11, 20, 100.0, ("match",), "f", "", (11,), 11),
+        Candidate("src/mod0.py", 1, 10, 90.0, ("match",), "f", "", (1,), 1),
+        Candidate("src/mod0.py", 5, 30, 80.0, ("semantic-recall",), "f", "", (), 5),
+    ]
+    result = answer(files, candidates, count)
+    assert [(one.line_start, one.line_end, one.score) for one in result.chunks] == [(1, 30, 100.0)]
+    assert result.coverage == 1.0
+
+
+def test_several_short_answers_come_before_one_long_function(count: Callable[[str], int]) -> None:
+    """Of ten matches in long functions a small budget shows most, not the first function whole."""
+    files = files_of(*[function(f"f{n}", 300, holds="needle()") for n in range(10)])
+    candidates = [whole(path, files, 100 - n, hits=(151,), best=151) for n, path in enumerate(files)]
+    result = answer(files, candidates, count, budget=1200)
+    assert len({chunk.file for chunk in result.chunks}) >= 7
+    assert all("needle" in chunk.text for chunk in result.chunks)
+
+
+def test_one_file_does_not_take_all(count: Callable[[str], int]) -> None:
+    """Forty good places in one file leave room for those of two others that are nearly as good."""
+    names = ["much.py", "b.py", "c.py"]
+    files = files_of(*["".join(function(f"{n}{i}", 20) for i in range(40)) for n in "abc"], names=names)
+    candidates = [
+        Candidate(
+            "much.py", 20 * i + 1, 20 * i + 20, 100.0 - i / 10, ("match",), "", "", (20 * i + 1,), 20 * i + 1
+        )
+        for i in range(40)
+    ]
+    candidates += [Candidate(name, 1, 20, 95.0, ("match",), "", "", (1,), 1) for name in ("b.py", "c.py")]
+    result = answer(files, candidates, count)
+    assert {chunk.file for chunk in result.chunks} == set(names)
+
+
+def test_lines_of_the_words_are_chosen_in_plain_english(count: Callable[[str], int]) -> None:
+    """Of a long function that the vocabulary found, the lines that the question is about."""
+    text = function("work", 300, holds="session.cookie = encrypt(session.secret)")
+    files = files_of(text)
+    query = query_of("where is the session cookie encrypted")
+    found = [Candidate("src/mod0.py", 1, 300, 100.0, ("semantic-recall",), "work", "", (), 1)]
+    result = answer(files, found, count, budget=400, query=query)
+    assert "session.cookie = encrypt" in result.render()
+    assert result.route == "vague"
+
+
+def test_coverage_of_what_the_vocabulary_found_is_the_share_of_scores(count: Callable[[str], int]) -> None:
+    """Each candidate's score counts as far as its lines are shown."""
+    files = files_of(*[function(f"thing{n}", 50) for n in range(6)])
+    candidates = [
+        Candidate(path, 1, 50, 100.0 / (n + 1), ("semantic-recall",), "", "", (), 1)
+        for n, path in enumerate(files)
+    ]
+    result = answer(files, candidates, count, budget=900, query=query_of("which thing computes the argument"))
+    shown = dict.fromkeys(files, 0)
+    for chunk in result.chunks:
+        shown[chunk.file] += chunk.line_end - chunk.line_start + 1
+    by_hand = sum(one.score * shown[one.file] / 50 for one in candidates) / sum(
+        one.score for one in candidates
+    )
+    assert result.coverage == pytest.approx(by_hand)
+    assert 0 < by_hand < 1
+    assert result.coverage_of == "score"
+    assert "of what was found." in result.render()
+
+
+# --- duplicates, files that change, nothing ---------------------------------------------------------------------------
+
+
+def test_what_repeats_a_better_candidate_is_named_not_shown(count: Callable[[str], int]) -> None:
+    """A copy, and a copy with other white space and one line changed; both are omissions and in a note."""
+    text = function("f", 20)
+    files = files_of(text, text, text.replace("    f_3", "\tg_3"), function("other", 20))
+    candidates = [whole(path, files, 100.0 - n) for n, path in enumerate(files)]
+    result = answer(files, candidates, count)
+    assert [chunk.file for chunk in result.chunks] == ["src/mod0.py", "src/mod3.py"]
+    assert [(one.file, one.rank_reason) for one in result.omitted] == [
+        ("src/mod1.py", "duplicate, match"),
+        ("src/mod2.py", "duplicate, match"),
+    ]
+    assert result.notes == ("src/mod0.py:1-20 = also in src/mod1.py:1-20, src/mod2.py:1-20",)
+    assert result.notes[0] in result.render()
+
+
+def test_without_dedupe_only_exact_copies_collapse(count: Callable[[str], int]) -> None:
+    """`--no-dedupe` keeps what is nearly the same."""
+    text = function("f", 20)
+    files = files_of(text, text, text.replace("f_3", "g_3"))
+    candidates = [whole(path, files, 100.0 - n) for n, path in enumerate(files)]
+    result = answer(files, candidates, count, dedupe=False)
+    assert [chunk.file for chunk in result.chunks] == ["src/mod0.py", "src/mod2.py"]
+
+
+def test_twins_that_differ_in_every_second_line_stay_apart(count: Callable[[str], int]) -> None:
+    """A synchronous and an asynchronous client are both needed by who changes one."""
+    sync = function("get", 20)
+    lines = sync.split("\n")
+    twin = "\n".join(line.replace("= ", "= await ") if n % 2 else line for n, line in enumerate(lines))
+    files = files_of(sync, twin)
+    result = answer(files, [whole(path, files, 90.0) for path in files], count)
+    assert len(result.chunks) == 2
+
+
+def test_a_file_that_is_gone_or_shorter_now_is_told(count: Callable[[str], int]) -> None:
+    """It is no chunk and no omission, and never an error; of a shorter file what is left is shown."""
+    files = files_of(function("f", 10), function("g", 10))
+    candidates = [
+        Candidate("gone.py", 1, 10, 100.0, ("match",), "", "", (5,), 5),
+        Candidate("src/mod0.py", 5, 60, 90.0, ("match",), "", "", (7, 40), 40),
+        Candidate("src/mod1.py", 50, 60, 80.0, ("match",), "", "", (55,), 55),
+    ]
+    result = answer(files, candidates, count)
+    assert [(one.file, one.line_start, one.line_end) for one in result.chunks] == [("src/mod0.py", 5, 10)]
+    assert result.omitted == ()
+    assert dict(result.skipped) == {"gone.py": "it could not be read", "src/mod1.py": "it changed meanwhile"}
+    assert "2 paths not searched: gone.py (it could not be read)" in result.render()
+
+
+def test_nothing_found_says_so(count: Callable[[str], int]) -> None:
+    """No candidates: no slices, no lists, and what was not found."""
+    result = answer({}, [], count, hits={}, query=query_of("needle|haystack"))
+    assert result.render() == (
+        "slicegrep: 'needle|haystack' in src: nothing found.\n"
+        "NEGATIVE EVIDENCE:\n  Pattern 'needle' not found in src\n  Pattern 'haystack' not found in src"
+    )
+    assert (result.chunks, result.coverage, result.omitted_tokens) == ((), 0.0, 0)
+
+
+def test_a_line_that_is_longer_than_the_budget_is_listed(count: Callable[[str], int]) -> None:
+    """Lines are never cut: then nothing fits, and the omission says where to look."""
+    files = files_of("needle " * 2000)
+    result = answer(files, [whole("src/mod0.py", files, 100.0)], count, budget=300)
+    assert result.chunks == ()
+    assert [(one.line_start, one.line_end) for one in result.omitted] == [(1, 1)]
+    assert "nothing fits" in result.render()
+    assert "Next: Read src/src/mod0.py offset=1 limit=1" in result.render()
+
+
+def test_lists_fold_in_the_text_and_stay_whole_in_json(count: Callable[[str], int]) -> None:
+    """Three thousand alternatives that match nothing, hundreds of omissions: the text folds them, `to_dict` does not."""
+    files = files_of(*[function(f"f{n}", 3) for n in range(300)])
+    candidates = [whole(path, files, 100.0 - n / 10) for n, path in enumerate(files)]
+    query = query_of("|".join(f"absent{n}" for n in range(3000)))
+    result = answer(files, candidates, count, budget=600, query=query, hits={})
+    told = result.to_dict()
+    assert len(told["negative_evidence"]) == 3000
+    assert len(told["omitted"]) + len({chunk["file"] for chunk in told["chunks"]}) == 300
+    text = result.render()
+    assert count(text) <= 600
+    assert text.count("... and ") == 2
+    listed = [one["tokens"] * 0 + one["score"] for one in told["omitted"]]
+    assert listed == sorted(listed, reverse=True)
