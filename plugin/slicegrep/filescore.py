@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 from slicegrep.words import is_code_name, stem, sub_words
 
 if TYPE_CHECKING:
-    from slicegrep.index import FileRow, View
+    from slicegrep.index import FileRow, SymbolRow, View
     from slicegrep.query import Query
 
 __all__ = ["FileScore", "Scores", "score_files"]
@@ -43,6 +43,7 @@ TWIN = 0.85
 MOST_FILES = 150
 """Files whose definitions are looked at: the best by vocabulary and path."""
 
+_SEPARATORS = re.compile(r"\.|::|#")
 _HOLDERS = frozenset({"index", "mod", "__init__", "__main__", "main", "lib", "init"})
 """Stems that say nothing: the folder is the name."""
 _PLATFORM_NAMES = """
@@ -74,6 +75,8 @@ class Scores:
     """How far the query names a symbol, 0 to 1, by symbol id; only for symbols of the best files."""
     exact: frozenset[int]
     """Symbols that the query spells."""
+    spelled: float
+    """The share of the query's rarity that is in names spelled as code is."""
 
 
 class _Facts:
@@ -146,7 +149,11 @@ def score_files(
         scored.append(FileScore(file, total * factor))
     scored.sort(key=lambda one: (-one.score, one.id))
     return Scores(
-        tuple(scored), chunks, {symbol: share for symbol, (_, share) in named.items()}, frozenset(exact)
+        tuple(scored),
+        chunks,
+        {symbol: share for symbol, (_, share) in named.items()},
+        frozenset(exact),
+        said.of_names(query),
     )
 
 
@@ -202,6 +209,11 @@ class _Said:
         whole = sum([_rarity(self._view, self._facts, part) for part in parts])
         return hit / whole * math.pow(min(hit / self._total, 1.0), SHARE_POWER)
 
+    def of_names(self, query: Query) -> float:
+        """Return the share of the query's rarity that is in names spelled as code is."""
+        parts = {part for name, _ in query.symbols if is_code_name(name) for part in _stems(name)}
+        return sum([self.mass[part] for part in query.terms if part in parts]) / self._total
+
 
 def _named(view: View, facts: _Facts, said: _Said, best: set[int]) -> dict[int, tuple[int, float]]:
     """Return (file, share) for each symbol of the best files whose name holds something of the query."""
@@ -222,18 +234,36 @@ def _named(view: View, facts: _Facts, said: _Said, best: set[int]) -> dict[int, 
 
 
 def _exact(view: View, query: Query, allowed: list[bool]) -> dict[int, tuple[int, float]]:
-    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`."""
+    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`.
+
+    Where a qualifier is given, definitions inside of it come before all others of the name.
+    """
     found: dict[int, tuple[int, float]] = {}
     alone = len(query.symbols) == 1
     firsts = view.first_symbol
-    for name, _qualifier in query.symbols:
-        if not (alone or is_code_name(name) or name[:1].isupper()):
+    for name, qualifier in query.symbols:
+        if not (alone or qualifier or is_code_name(name) or name[:1].isupper()):
             continue
+        there: dict[int, tuple[int, float]] = {}
+        inside: dict[int, tuple[int, float]] = {}
         for at in view.symbols_named(name.replace("_", "").lower()):
             file = bisect_right(firsts, at) - 1
             if allowed[file] and view.symbol_name(at) == name:
-                found[at] = file, (NESTED if view.symbol(at).depth else 1.0)
+                symbol = view.symbol(at)
+                there[at] = file, (NESTED if symbol.depth else 1.0)
+                if qualifier and _is_inside(view, symbol, qualifier):
+                    inside[at] = file, 1.0
+        found.update(inside or there)
     return found
+
+
+def _is_inside(view: View, symbol: SymbolRow, qualifier: str) -> bool:
+    """Whether a definition is of the class, type or module that the qualifier names."""
+    wanted = qualifier.replace("_", "").lower()
+    outer = _SEPARATORS.split(symbol.qualified)[:-1]
+    row = view.files[symbol.file]
+    stem_of_file = row.path.rpartition("/")[2].split(".")[0] if row is not None else ""
+    return wanted in {part.replace("_", "").lower() for part in (*outer[-1:], stem_of_file)}
 
 
 def _stems(name: str) -> tuple[str, ...]:

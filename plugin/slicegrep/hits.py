@@ -70,8 +70,9 @@ class Judgement:
 class Judge:
     """Knows what one search's patterns match in all, and judges region by region."""
 
-    def __init__(self, query: Query, by_file: Mapping[str, Sequence[Hit]]) -> None:
-        self._query = query
+    def __init__(self, query: Query, by_file: Mapping[str, Sequence[Hit]], weight: float) -> None:
+        """`weight` is what names are worth in this query, from 0 to 1; phrases are worth the same in any."""
+        self._query, self._weight = query, weight
         counts = [0] * len(query.patterns)
         for hits in by_file.values():
             for hit in hits:
@@ -99,11 +100,7 @@ class Judge:
         patterns = {pattern for hit in region.hits for pattern in hit.patterns}
         texts = {hit.line: lines[hit.line - 1] for hit in region.hits if hit.line <= len(lines)}
         best = max(region.hits, key=lambda hit: (len(hit.patterns), -hit.line)).line
-        value, role = USE, "use"
-        if any(self._phrase[pattern] for pattern in patterns):
-            value, role = PHRASE, ""
-        elif query.prose:
-            value, role = WORDS, ""
+        value, role = (WORDS, "") if query.prose else (USE, "use")
         defined = self._defined(region, symbols)
         if defined is not None:
             symbol, worth = defined
@@ -126,6 +123,9 @@ class Judge:
             reasons.append("rare_terms")
         if len(region.hits) > 1:
             reasons.append("dense")
+        value *= self._weight
+        if any(self._phrase[pattern] for pattern in patterns):
+            value += PHRASE
         value += RARE * rarity + DENSE * min(math.log(len(region.hits)) / math.log(MANY_LINES), 1.0)
         if texts and defined is None:
             if all(_DECLARES.match(text) for text in texts.values()):

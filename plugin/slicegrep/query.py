@@ -33,6 +33,8 @@ MOST_WORDS = 60
 MOST_PLACES = 12
 SENTENCE_WORDS, SENTENCE_SHARE, MESSAGE_WORDS = 6, 0.6, 12
 """So many plain words that are such a share of all, or so many, are a message, whatever signs stand between them."""
+MOST_NAMES = 6
+"""Names of code in an English text that are looked for as they are spelled."""
 MOST_VALUES = 4
 """A message with more values (quoted texts, numbers, paths) in it is looked for as it stands only."""
 LEAST_MESSAGE_WORDS = 3
@@ -81,6 +83,7 @@ _FUNCTION_WORDS = """
 a an and are been by can could did do does had has have how its of on or should that the their then there these this
 to was were what when where which who why will would
 """
+_ABBREVIATION = re.compile(r"[A-Z]{2,5}s?")
 _PLAIN_WORD = re.compile(r"(?<!\S)[A-Za-z][a-z]*[,.;:]?(?!\S)")
 _ENGLISH = frozenset(_FUNCTION_WORDS.split())
 """Words that no line of code is made of: beside two content words they tell English from a pattern."""
@@ -112,7 +115,11 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
     return Query(
         text=text,
         route="vague" if vague else "precise",
-        patterns=_phrases(text) if vague else tuple([Pattern(p, p) for p in _alternatives(text)]),
+        patterns=(
+            (*_phrases(text), *_named(words))
+            if vague
+            else tuple([Pattern(p, p) for p in _alternatives(text)])
+        ),
         terms=terms,
         names=names,
         expansions=expansions,
@@ -252,6 +259,14 @@ def _phrases(text: str) -> tuple[Pattern, ...]:
     return tuple(found.values()) or (Pattern(text, re.escape(text), literal=True),)
 
 
+def _named(words: list[tuple[str, bool]]) -> list[Pattern]:
+    """Return patterns for the names of code in an English text: where they stand is asked for too."""
+    names = dict.fromkeys(
+        word for word, code in words if code and len(word) > 2 and not _ABBREVIATION.fullmatch(word)
+    )
+    return [Pattern(name, rf"\b{re.escape(name)}\b", literal=True) for name in list(names)[:MOST_NAMES]]
+
+
 def _flexible(words: list[str]) -> str:
     """Return a regex for a phrase in which white space is any, and a value (quoted, a number, a path) may be anything."""
     exact = r"\s+".join([re.escape(word) for word in words])
@@ -261,4 +276,4 @@ def _flexible(words: list[str]) -> str:
     if max([len(IDENTIFIER.findall(piece)) for piece in pieces]) < LEAST_MESSAGE_WORDS:
         return exact
     loose = ".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split()]) for piece in pieces])
-    return f"{exact}|{loose}"
+    return loose

@@ -114,8 +114,10 @@ class _Search:
         best = scores.files[0].score if scores.files else 1.0
         self._share = {one.id: one.score / best for one in scores.files}
         self._files: dict[str, _File] = {}
-        self._spelled = False
-        """Whether anything stands as it was asked for."""
+        names = scores.spelled if query.route == "vague" else 0.0 if query.prose else 1.0
+        self._names = 1.0 if query.prose else names
+        self._words = 1 - (1 - BESIDE_HITS) * names
+        """What names and vocabulary are worth in this query."""
 
     def take_hits(
         self,
@@ -123,7 +125,7 @@ class _Search:
         cut: Callable[[Sequence[Hit], Sequence[Symbol], int, Sequence[str]], list[Region]],
     ) -> None:
         """Take the regions of hits, and what the vocabulary says of the same lines."""
-        judge = Judge(self._query, by_file)
+        judge = Judge(self._query, by_file, self._names)
         rows = {path: self._view.file_at(self._prefix + path) for path in by_file}
         share = {path: self._share.get(row.id, 0.0) if row else 0.0 for path, row in rows.items()}
         for place, path in enumerate(sorted(by_file, key=lambda path: (-share[path], path))):
@@ -158,17 +160,13 @@ class _Search:
             reasons.append("aside")
             role = ""
             value *= ASIDE
-        elif not self._query.prose:
-            self._spelled = True
-        if self._query.prose:
-            inside = [unit.score for unit in units if unit.start <= one.end and one.start <= unit.end]
-            if inside:
-                value += file.share * (max(inside) / units[0].score) ** OWN_POWER
+        inside = [unit.score for unit in units if unit.start <= one.end and one.start <= unit.end]
+        if inside:
+            value += self._words * file.share * (max(inside) / units[0].score) ** OWN_POWER
         return replace(one, score=value, reasons=tuple(reasons), role=role)
 
     def take_units(self) -> None:
         """Take the units of the best files that no region of hits touches."""
-        weight = BESIDE_HITS if self._spelled else 1.0
         for place, one in enumerate(self._scores.files[:VOCABULARY_FILES]):
             row = self._view.files[one.id]
             if row is None:
@@ -180,7 +178,7 @@ class _Search:
             hit = [(taken.start, taken.end) for taken in file.taken]
             for unit in units[:UNITS]:
                 if not any(start <= unit.end and unit.start <= end for start, end in hit):
-                    value = weight * file.share * (unit.score / units[0].score) ** OWN_POWER
+                    value = self._words * file.share * (unit.score / units[0].score) ** OWN_POWER
                     file.taken.append(self._of_unit(path, row, unit, value))
 
     def _of_unit(self, path: str, row: FileRow, unit: Unit, value: float) -> Candidate:
