@@ -275,5 +275,4 @@ def _flexible(words: list[str]) -> str:
         return exact
     if max([len(IDENTIFIER.findall(piece)) for piece in pieces]) < LEAST_MESSAGE_WORDS:
         return exact
-    loose = ".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split()]) for piece in pieces])
-    return loose
+    return ".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split()]) for piece in pieces])
