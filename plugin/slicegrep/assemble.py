@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from slicegrep.material import gathered
 from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
-from slicegrep.present import item_line, notes_of, omission_line, pieces, slices
+from slicegrep.present import SLICE_KINDS, item_line, notes_of, omission_line, pieces, slices
 from slicegrep.result import Layout, Result
 from slicegrep.types import Chunk
 
@@ -146,23 +146,22 @@ class _Assembly:
             if fits is not None and (fits.chunks or self._sheet is None):
                 break
         if fits is None:
-            fits = self._counted(replace(self._made((), 0), layout=Layout(0, 0, 0, SHORTER_NAMES[-1])))
+            fits, _ = self._counted(replace(self._made((), 0), layout=Layout(0, 0, 0, SHORTER_NAMES[-1])))
         chunks = tuple([replace(chunk, tokens=self._count(chunk.text)) for chunk in fits.chunks])
         return self._with_more_listed(replace(fits, chunks=chunks))
 
     def _fitted(self, names: int) -> Result | None:
         """Return the fullest answer that was found to fit, names having at most `names` characters; None if there is none."""
         best: Result | None = None
-        around = float(FRAME_TOKENS)
+        around = FRAME_TOKENS
         for _ in range(TRIES):
-            made = self._counted(self._made(self._fullest(self._budget - around, names), names))
+            before = around
+            stretches = self._fullest(self._budget - around, names)
+            made, around = self._counted(self._made(stretches, names))
             spare = self._budget - made.total_tokens
             if spare >= 0 and (best is None or made.total_tokens > best.total_tokens):
                 best = made
-            if 0 <= spare <= CLOSE_ENOUGH * self._budget or self._sheet is None:
-                break
-            before, around = around, float(self._around(made))
-            if before == around:
+            if 0 <= spare <= CLOSE_ENOUGH * self._budget or self._sheet is None or before == around:
                 break
         return best
 
@@ -278,28 +277,22 @@ class _Assembly:
                 break
             listed += 1
         while listed > result.layout.omitted:
-            longer = self._counted(replace(result, layout=replace(result.layout, omitted=listed)))
+            longer, _ = self._counted(replace(result, layout=replace(result.layout, omitted=listed)))
             if longer.total_tokens <= self._budget:
                 return longer
             listed -= 1
         return result
 
-    def _counted(self, made: Result) -> Result:
-        """Return an answer with the tokens of its text, which its first line tells."""
-        for _ in range(3):  # another length of the number can change the number
+    def _counted(self, made: Result) -> tuple[Result, int]:
+        """Return an answer with the tokens of its text, which its first line tells, and those of all but the slices."""
+        while True:
             *parts, last = pieces(made)
-            tokens = sum(map(self._tokens, parts)) + self._count(last.text)
-            done = len(str(tokens)) == len(str(made.total_tokens))
-            made = replace(made, total_tokens=tokens)
-            if done:
-                break
-        return made
-
-    def _around(self, made: Result) -> int:
-        """Return the tokens of all but the slices."""
-        return sum(
-            [self._tokens(piece) for piece in pieces(made) if piece.kind not in ("slice", "code", "fence")]
-        )
+            counts = [self._tokens(piece) for piece in parts]
+            tokens = sum(counts) + self._count(last.text)
+            told, made = made.total_tokens, replace(made, total_tokens=tokens)
+            if len(str(tokens)) == len(str(told)):  # else the number itself takes other tokens
+                slices_ = [n for n, piece in zip(counts, parts, strict=True) if piece.kind in SLICE_KINDS]
+                return made, tokens - sum(slices_)
 
     def _tokens(self, piece: Piece) -> int:
         """Count a piece with its line end: the next one begins with what the encoding never joins to a line end."""

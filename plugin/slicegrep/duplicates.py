@@ -36,8 +36,10 @@ class Repeats:
         if original == place:
             original = -1
             if self._near:
-                held = frozenset([line.strip() for line in lines]) - {""}
-                longest = sorted(held, key=lambda line: (-len(line), line))[:LOOKED_UP]
+                stripped = dict.fromkeys([line.strip() for line in lines])
+                stripped.pop("", None)
+                held = frozenset(stripped)
+                longest = sorted(stripped, key=len, reverse=True)[:LOOKED_UP]
                 others = [other for line in longest for other in self._by_line.get(line, ())]
                 original = next((other for other in others if _alike(self._lines[other], held)), -1)
                 if original < 0:

@@ -122,21 +122,21 @@ def gathered(
 def _gather(gathering: _Gathering, lines: float, route: str) -> None:
     """Consider candidates for a budget of so many lines."""
     candidates, values = gathering.material.candidates, gathering.material.values
-    left = {True: WORDED * lines, False: MARKED * lines}
-    most = {worded: OF_ONE_FILE * all_ for worded, all_ in left.items()}
+    left = 1.0
     of_file: dict[str, float] = {}
     for place in sorted(range(len(candidates)), key=lambda place: -values[place]):
         one = candidates[place]
-        worded = _worded(one, route)
-        if left[worded] <= 0 or of_file.get(one.file, 0.0) >= most[worded]:
-            if left[True] <= 0 and left[False] <= 0:
-                break
-            continue
-        if gathering.can_show(place):
+        if left <= 0:
+            break
+        if of_file.get(one.file, 0.0) < OF_ONE_FILE and gathering.can_show(place):
             size = one.end - one.start + 1
-            size = size if worded else min(size, 2 * NEAR * len(one.hits))
-            left[worded] -= size
-            of_file[one.file] = of_file.get(one.file, 0.0) + size
+            share = (
+                size / (WORDED * lines)
+                if _worded(one, route)
+                else min(size, 2 * NEAR * len(one.hits)) / (MARKED * lines)
+            )
+            left -= share
+            of_file[one.file] = of_file.get(one.file, 0.0) + share
 
 
 def _worded(one: Candidate, route: str) -> bool:

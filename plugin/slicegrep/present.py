@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from slicegrep.languages import language_of
@@ -15,7 +16,17 @@ if TYPE_CHECKING:
     from slicegrep.result import Result
     from slicegrep.types import Chunk, Omission
 
-__all__ = ["KINDS", "Piece", "item_line", "notes_of", "omission_line", "pieces", "slices", "text_of"]
+__all__ = [
+    "KINDS",
+    "SLICE_KINDS",
+    "Piece",
+    "item_line",
+    "notes_of",
+    "omission_line",
+    "pieces",
+    "slices",
+    "text_of",
+]
 
 KINDS = {
     "head": "the first line: what was searched and how much of it is here",
@@ -28,6 +39,7 @@ KINDS = {
     "next": "what to do to see more",
 }
 """What a piece of the text can be."""
+SLICE_KINDS = frozenset({"slice", "code", "fence"})
 
 SENTENCE = 3
 """A sentence may have so many times the characters of a name."""
@@ -142,7 +154,12 @@ def _reasons(one: Chunk | Omission, names: int) -> str:
 def _code(chunk: Chunk) -> Piece:
     lines = chunk.text.split("\n")
     text = "\n".join([f"{number}\t{line}" for number, line in enumerate(lines, chunk.line_start)])
-    return Piece("code", text, language_of(chunk.file, chunk.text), chunk.text, chunk.line_start)
+    return Piece("code", text, _language(chunk.file), chunk.text, chunk.line_start)
+
+
+@lru_cache(maxsize=1024)
+def _language(path: str) -> str:
+    return language_of(path)
 
 
 def _omitted(result: Result) -> Iterable[Piece]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.evidence import Block
 from slicegrep.pack import GAP_LINES, Packer, Range, Sums, grow
@@ -30,8 +29,7 @@ KEPT_LINES = 3
 """Lines from the best one on that a candidate with a place of its own gets before anything else is chosen."""
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Part(NamedTuple):
     """Lines of one candidate that no better one has. Lines 1-based, inclusive; `candidate` is its place in the ranking."""
 
     candidate: int
@@ -40,8 +38,7 @@ class Part:
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """A run of lines of one file that was chosen. Lines 1-based, inclusive."""
 
     file: str
