@@ -249,6 +249,14 @@ def test_the_workspace_is_the_git_top_level(tmp_path: Path) -> None:
     assert view.file_at("sub/a.py") is not None
 
 
+def test_a_home_under_git_is_no_workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """People keep their settings under git: a folder in the home directory is not all of it."""
+    write(tmp_path, {".git/config": "", "notes/a.py": "x = 1\n"})
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert workspace_of(str(tmp_path / "notes")) == str(tmp_path / "notes")
+    assert workspace_of(str(tmp_path)) == str(tmp_path)
+
+
 def test_many_files_are_indexed_as_few_are(tmp_path: Path) -> None:
     """Worker processes or this one: the same index, with progress told and ids in order of nothing but themselves."""
     root = tmp_path / "tree"

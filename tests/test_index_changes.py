@@ -238,6 +238,13 @@ def test_a_process_that_has_looked_often_misses_nothing(root: Path, tmp_path: Pa
         assert _opened(root, tmp_path).symbols_named(f"again{n}")
         (root / f"fresh{n}/a.py").unlink()
         assert not _opened(root, tmp_path).symbols_named(f"again{n}")
+    for n in range(3):
+        shutil.rmtree(root / "pkg")
+        write(root, {"pkg/m1.py": _module(1, "remade")})
+        for _ in range(n):
+            assert _opened(root, tmp_path).symbols_named("load_remade")
+        write(root, {"pkg/m1.py": _module(1, f"later{n}")})
+        assert _opened(root, tmp_path).symbols_named(f"load_later{n}")
     assert told(_opened(root, tmp_path)) == told(_new(root, tmp_path))
 
 

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import suppress
+from struct import Struct
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ _LOCAL = frozenset(
 # linux/inotify.h: modified, attributes, closed after writing, moved from and to, created, deleted, itself deleted or moved.
 _EVENTS = 0x2 | 0x4 | 0x8 | 0x40 | 0x80 | 0x100 | 0x200 | 0x400 | 0x800
 _ONLY_FOLDERS = 0x01000000
+# Itself deleted or moved, unmounted, notices lost, the watch gone, about a folder.
+_OF_FOLDERS = 0x400 | 0x800 | 0x2000 | 0x4000 | 0x8000 | 0x40000000
+_NOTICE = Struct("iIII")
 _BUFFER = 1 << 16
 _FROM = 2
 """The look from which on there are watches: a process that looks once does better without."""
@@ -49,6 +53,8 @@ class Notices:
         status = (ctypes.c_long * 32)()  # struct statfs begins with the kind of file system
         if libc.statfs(os.fsencode(root), status) or status[0] & 0xFFFFFFFF not in _LOCAL:
             raise OSError("no local file system")
+        self.are_complete = True
+        """Whether the folders are those that were watched at first: one that was made anew is not watched."""
         self._handle = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._handle < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
@@ -65,8 +71,9 @@ class Notices:
         """Whether nothing has happened since the last call."""
         none = True
         with suppress(BlockingIOError):
-            while os.read(self._handle, _BUFFER):
+            while heard := os.read(self._handle, _BUFFER):
                 none = False
+                self.are_complete = self.are_complete and not _touches_folders(heard)
         return none
 
     def __del__(self) -> None:
@@ -74,6 +81,17 @@ class Notices:
         handle = getattr(self, "_handle", -1)
         if handle >= 0:
             os.close(handle)
+
+
+def _touches_folders(heard: bytes) -> bool:
+    """Whether one of the notices is of a folder that came, went or was moved, or of lost notices."""
+    at = 0
+    while at < len(heard):
+        _, mask, _, length = _NOTICE.unpack_from(heard, at)
+        if mask & _OF_FOLDERS:
+            return True
+        at += _NOTICE.size + length
+    return False
 
 
 class Watch:
@@ -91,6 +109,8 @@ class Watch:
         self._asked += 1
         if folders is None or self._asked < _FROM:
             return False
+        if self._notices is not None and not self._notices.are_complete:
+            self._folders = None
         if folders is not self._folders:
             if self._folders is None or self._folders.folders.keys() != folders.folders.keys():
                 self._notices, self._looked = None, _NEVER

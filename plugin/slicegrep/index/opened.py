@@ -29,14 +29,17 @@ _opening = Lock()
 
 
 def workspace_of(path: str) -> str:
-    """Return the real path of the git top level that a folder is in, else of the folder itself."""
+    """Return the real path of the git top level that a folder is in, else of the folder itself.
+
+    A home directory that is under git is not the workspace of all that lies in it.
+    """
     real = os.path.realpath(path)
     above = real
     while not os.path.lexists(os.path.join(above, ".git")):
         if above == os.path.dirname(above):
             return real
         above = os.path.dirname(above)
-    return above
+    return real if above == os.path.realpath(os.path.expanduser("~")) else above
 
 
 def open_view(root: str, home: str, *, progress: Callable[[int, int], None] | None = None) -> View:
