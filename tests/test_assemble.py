@@ -498,3 +498,54 @@ def test_lists_fold_in_the_text_and_stay_whole_in_json(count: Callable[[str], in
     assert text.count("... and ") == 2
     listed = [one["tokens"] * 0 + one["score"] for one in told["omitted"]]
     assert listed == sorted(listed, reverse=True)
+
+
+# --- what was not found -----------------------------------------------------------------------------------------------
+
+
+def test_negative_evidence_tells_three_cases_apart(count: Callable[[str], int]) -> None:
+    """No definition, no match, and matches outside the budget; what is found and shown is not spoken of."""
+    files = files_of(function("shown", 4), function("far", 400), function("used", 4))
+    hits = {
+        "src/mod0.py": [Hit(1, (0,))],
+        "src/mod1.py": [Hit(line, (3,)) for line in range(30, 44)],
+        "src/mod2.py": [Hit(2, (1,))],
+    }
+    candidates = [
+        whole("src/mod0.py", files, 100.0),
+        whole("src/mod2.py", files, 99.0, hits=(2,), best=2),
+        Candidate("src/mod1.py", 1, 400, 0.1, ("match",), "far", "", tuple(range(30, 44)), 30),
+    ]
+    result = answer(
+        files,
+        candidates,
+        count,
+        budget=360,
+        query=query_of("shown|used|absent|far_.*"),
+        path="src/",
+        hits=hits,
+        defined=lambda name: name == "shown",
+    )
+    assert "src/mod1.py" not in {chunk.file for chunk in result.chunks}
+    assert result.negative_evidence == (
+        "No definition found for 'used' in src/",
+        "Pattern 'absent' not found in src/",
+        "'far_.*' matches 14 lines, none of them in this budget: src/mod1.py:30, src/mod1.py:31, src/mod1.py:32, …",
+    )
+    assert "NEGATIVE EVIDENCE:\n  No definition found for 'used' in src/\n" in result.render()
+
+
+def test_plain_english_is_missed_only_where_it_names_code(count: Callable[[str], int]) -> None:
+    """The phrase itself is not expected anywhere; a name that nothing defines is worth knowing."""
+    options = {"hits": {}, "defined": lambda name: name == "known_name"}
+    asked = query_of("how do known_name and unknownName share their state")
+    result = answer({}, [], count, query=asked, **options)
+    assert result.negative_evidence == ("No definition found for 'unknownName' in src",)
+
+
+def test_nothing_is_said_of_what_is_not_known(count: Callable[[str], int]) -> None:
+    """Without the hits there is no negative evidence, without the definitions none of definitions."""
+    assert answer({}, [], count).negative_evidence == ()
+    files = files_of("needle\n")
+    found = [whole("src/mod0.py", files, 100.0)]
+    assert answer(files, found, count, hits={"src/mod0.py": [Hit(1, (0,))]}).negative_evidence == ()

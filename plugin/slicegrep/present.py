@@ -182,7 +182,7 @@ def _next(result: Result) -> str:
     worst = result.omitted[0]
     names = result.layout.names
     read = f"Read {_tail(_located(result.path, worst.file), names)} offset={worst.line_start} limit={worst.line_end - worst.line_start + 1}"
-    if len(result.pattern) > names or len(result.path) > names or not result.pattern.isprintable():
+    if any(len(word) > names or not word.isprintable() for word in (result.pattern, result.path)):
         return f"Next: {read}"
     return f"Next: {read}, or slicegrep {_quoted(result.path)} {_quoted(result.pattern)} --budget {2 * result.budget}"
 
