@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from slicegrep.index.documents import add_file
+from slicegrep.index.merge import merge_tail
 from slicegrep.index.segment import Bases, Builder
 from slicegrep.index.store import Stale
 
@@ -50,6 +51,7 @@ def build(
                 raise Stale
             store.write(encoded, _LEVEL)
             store.grown()
+            merge_tail(store)
         bases = Bases(*map(sum, zip(bases, encoded.counts, strict=True)))
         for path in paths:
             del left[path]

@@ -6,6 +6,7 @@ from array import array
 from collections import Counter
 from heapq import merge
 from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from slicegrep.index.postings import packed, sealed, together, unpacked
@@ -96,6 +97,12 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
 
 
 def _rows(snapshot: Snapshot, numbers: list[int]) -> Iterator[tuple[str, bytes]]:
-    each = [[(term, n, row) for term, row in snapshot.rows_of(number)] for n, number in enumerate(numbers)]
-    for term, same in groupby(merge(*each), key=lambda entry: entry[0]):
+    """Yield the merged rows one by one: a large index is never in memory as a whole."""
+    each = [_numbered(snapshot, number) for number in numbers]
+    for term, same in groupby(merge(*each), key=itemgetter(0)):
         yield term, sealed(packed(*together([unpacked(row) for _, _, row in same])))
+
+
+def _numbered(snapshot: Snapshot, number: int) -> Iterator[tuple[str, int, bytes]]:
+    for term, row in snapshot.rows_of(number):
+        yield term, number, row

@@ -234,11 +234,12 @@ class Snapshot(Shelf):
         """Return what is held under a term, in the order of the segments that hold it."""
         return self._all(self._rows_of, (*self.segments, term))
 
-    def rows_of(self, segment: int) -> list[tuple[str, bytes]]:
-        """Return what a segment holds under each term, in the terms' order."""
+    def rows_of(self, segment: int) -> Iterator[tuple[str, bytes]]:
+        """Yield what a segment holds under each term, in the terms' order."""
         query = "SELECT term, data FROM postings WHERE segment=? ORDER BY term"
         try:
-            return [(term, unsealed(data)) for term, data in self._db.execute(query, (segment,))]
+            for term, data in self._db.execute(query, (segment,)):
+                yield term, unsealed(data)
         except (sqlite3.Error, ValueError, TypeError) as error:
             raise self._damage(error) from error
 
