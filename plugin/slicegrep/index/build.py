@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from slicegrep.index.documents import add_file
@@ -60,8 +61,9 @@ def build(
     while left:
         before = len(left)
         team = Team(root, list(left.items()), bases, batch)
-        for encoded, paths in team.built(told.more):
-            write(encoded, paths)
+        with closing(team.built(told.more)) as segments:  # ends the workers, however this ends
+            for encoded, paths in segments:
+                write(encoded, paths)
         if batch == 1 and team.suspects:
             suspects = [(path, left[path]) for path in team.suspects]
             write(_made(root, suspects, bases, parsed=False), team.suspects)

@@ -15,7 +15,7 @@ from slicegrep.index.segment import Bases, Encoded
 from slicegrep.index.worker import received, sent
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
     from typing import IO
 
     from slicegrep.index.tree import Status
@@ -54,7 +54,7 @@ class Team:
         self._size = min(os.cpu_count() or 1, _MOST_WORKERS, len(self._batches))
         self.suspects: list[str] = []
 
-    def built(self, progress: Callable[[int], None]) -> Iterator[_Built]:
+    def built(self, progress: Callable[[int], None]) -> Generator[_Built, None, None]:
         """Yield segments, in the order of their ids, each with the paths in it. `progress` is told how many files were done meanwhile."""
         if not _is_python(sys.executable):
             return

@@ -17,7 +17,18 @@ if TYPE_CHECKING:
 
     from slicegrep.index.segment import Encoded
 
-__all__ = ["MEMORY", "VERSION", "Damaged", "Segment", "Snapshot", "Stale", "Store", "copied", "remove"]
+__all__ = [
+    "MEMORY",
+    "VERSION",
+    "Damaged",
+    "Segment",
+    "Snapshot",
+    "Stale",
+    "Store",
+    "copied",
+    "is_passing",
+    "remove",
+]
 
 VERSION = 1
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
@@ -40,7 +51,7 @@ _RETRY_SECONDS = 0.01
 
 
 class Damaged(Exception):  # noqa: N818 (a state of the file; who meets it opens the index again)
-    """The index's file cannot be read. It has been removed, so opening the index again builds it anew."""
+    """The index's file cannot be read. Opening the index again mends it."""
 
 
 class Stale(Exception):  # noqa: N818 (no fault: what was read is to be read again)
@@ -186,6 +197,7 @@ class Snapshot(Shelf):
     def __init__(self, store: Store, *, shared: bool = False) -> None:
         """With `shared` it reads through the store's own connection, and sees what that is writing."""
         self._path = store.path
+        self._closed = False
         self._own = not (shared or store.path == MEMORY)
         self._db = _connected(store.path) if self._own else store.db
         try:
@@ -204,6 +216,7 @@ class Snapshot(Shelf):
 
     def close(self) -> None:
         """Let what it keeps be overwritten."""
+        self._closed = True
         if self._own:
             self._db.close()
 
@@ -219,7 +232,7 @@ class Snapshot(Shelf):
     def amended(self) -> dict[int, tuple[int, int, int]]:
         """Return what `Store.amend` noted: (size, mtime_ns, ctime_ns) by file."""
         try:
-            return {file: status for file, *status in self._db.execute("SELECT * FROM amended")}
+            return {file: tuple(status) for file, *status in self._db.execute("SELECT * FROM amended")}
         except sqlite3.Error as error:
             raise self._damage(error) from error
 
@@ -255,9 +268,10 @@ class Snapshot(Shelf):
             raise self._damage(error) from error
 
     def _damage(self, why: object) -> Damaged:
-        self.close()
-        if self._path != MEMORY:
+        """Close, and remove the file: once, for another thread may have made a new one by then."""
+        if not self._closed and not (isinstance(why, sqlite3.Error) and is_passing(why)):
             remove(self._path)
+        self.close()
         return Damaged(str(why))
 
 
@@ -280,14 +294,22 @@ def copied(path: str, root: str) -> Store:
 
 
 def remove(path: str) -> None:
-    """Remove an index with what SQLite keeps beside it. Raises nothing: what is not there is removed."""
-    for suffix in (
-        "-wal",
-        "-shm",
-        "",
-    ):  # the database last: nobody makes a new one while the others are there
-        with suppress(OSError):
-            os.unlink(path + suffix)
+    """Remove an index with what SQLite keeps beside it. Raises nothing."""
+    if path != MEMORY:
+        for suffix in (
+            "-wal",
+            "-shm",
+            "",
+        ):  # the file last: nobody makes a new one while the others are there
+            with suppress(OSError):
+                os.unlink(path + suffix)
+
+
+def is_passing(error: sqlite3.Error) -> bool:
+    """Whether an error is of the moment or of the place (locked, full, no permission), and not of the file's content."""
+    return any(
+        text in str(error) for text in ("locked", "busy", "readonly", "full", "unable to open", "memory")
+    )
 
 
 def _make(path: str) -> None:

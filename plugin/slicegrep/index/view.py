@@ -103,6 +103,7 @@ class View:
             amended=self._amended,
             skipped=self.skipped,
             notes=self.notes,
+            before=self,
         )
         view._given = {**self._given, **given}
         return view

@@ -15,7 +15,7 @@ from slicegrep.index.merge import merge_tail
 from slicegrep.index.notices import Watch
 from slicegrep.index.postings import sealed
 from slicegrep.index.segment import Bases, Builder
-from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, remove
+from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, is_passing, remove
 from slicegrep.index.texts import Texts
 from slicegrep.index.tree import Changes, Known, Status, Tree
 from slicegrep.index.view import View
@@ -34,8 +34,6 @@ _WAIT_SECONDS = 30.0
 _LEAST_REBUILT = 200
 """Files, dead ones included, below which an index is not built anew for its dead ones."""
 _ATTEMPTS = 8
-_CANNOT_WRITE = ("locked", "busy", "readonly", "full", "unable to open")
-"""What SQLite says where a file cannot be written, though nothing is wrong with it."""
 
 
 class _Stuck(Exception):  # noqa: N818 (the other process's state)
@@ -80,7 +78,7 @@ class Workspace:
                     self._to_memory()
                 except sqlite3.Error as error:
                     self._forget()
-                    if any(text in str(error) for text in _CANNOT_WRITE):
+                    if is_passing(error):
                         self._to_memory()
                     else:
                         remove(self._path)
@@ -96,9 +94,10 @@ class Workspace:
             self._watch.looked()
             return view
         dead = self._dead + len(changes.dead)
-        if len(view.files) > _LEAST_REBUILT and 2 * dead > len(view.files) and self._path != MEMORY:
+        if len(view.files) > _LEAST_REBUILT and 2 * dead > len(view.files):
+            if self._opened().is_current():
+                remove(self._path)
             self._forget()
-            remove(self._path)
             raise Stale
         if len(changes.new) < _ALONE:
             self._update(view, changes)
