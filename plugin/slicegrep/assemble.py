@@ -36,8 +36,8 @@ OBJECTIVES = {
 TRIES = 4
 CLOSE_ENOUGH = 0.04
 """The room is adjusted until so small a share of the budget is left over, or TRIES times."""
-FRAME_TOKENS = 180
-"""Of all but the slices, before it is counted."""
+FRAME_TOKENS, OMISSION_TOKENS = 120, 30
+"""Of all but the slices and the listed omissions, and of each of these, before they are counted."""
 MOST_ROOM = 2.0
 """Lines can cost half of what they were thought to."""
 LIST_SHARE = 0.08
@@ -153,7 +153,7 @@ class _Assembly:
     def _fitted(self, names: int) -> Result | None:
         """Return the fullest answer that was found to fit, names having at most `names` characters; None if there is none."""
         best: Result | None = None
-        around = FRAME_TOKENS
+        around = FRAME_TOKENS + OMISSION_TOKENS * self._listed(len(self._material.candidates))
         for _ in range(TRIES):
             before = around
             stretches = self._fullest(self._budget - around, names)
@@ -238,12 +238,15 @@ class _Assembly:
             layout=Layout(names=names),
         )
         layout = Layout(
-            omitted=min(len(omitted), max(self._budget // LISTED_EACH, 1)),
+            omitted=self._listed(len(omitted)),
             negative=self._fitting(made.negative_evidence, names),
             notes=self._fitting(notes_of(made), names),
             names=names,
         )
         return replace(made, layout=layout)
+
+    def _listed(self, omitted: int) -> int:
+        return min(omitted, max(self._budget // LISTED_EACH, 1))
 
     def _repeats(self, shown: Shown) -> list[str]:
         """Return where else there is what is shown."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from slicegrep.duplicates import Repeats
+from slicegrep.regions import COMMENT
 from slicegrep.sheet import Part, Sheet, parts_of
 from slicegrep.worth import by_marks, by_vocabulary, values_of
 
@@ -58,7 +59,9 @@ class Material:
         shown = [part for place in places for part in self._within_reach(place, reach)]
         text_of = {part: self.lines_of[part.file][part.start - 1 : part.end] for part in shown}
         by_words = [part for part in shown if _worded(self.candidates[part.candidate], query.route)]
-        worth = dict(zip(by_words, by_vocabulary([text_of[part] for part in by_words], query), strict=True))
+        bests = [self.candidates[part.candidate].best - part.start for part in by_words]
+        worths = by_vocabulary([text_of[part] for part in by_words], bests, query)
+        worth = dict(zip(by_words, worths, strict=True))
         for part in shown:
             if part not in worth:
                 worth[part] = by_marks(self.candidates[part.candidate], text_of[part], part.start)
@@ -69,11 +72,11 @@ class Material:
         return Sheet(shown, gains, self.lines_of, best_of=best_of, kept=self.kept, apart=apart)
 
     def _within_reach(self, place: int, reach: int) -> list[Part]:
-        """Return the parts of a candidate, of one with matches in it those at most `reach` lines from them."""
+        """Return the parts of a candidate, of one with matches in it those at most `reach` lines from its marks."""
         one = self.candidates[place]
         if not one.hits or one.role == "definition":
             return self.parts[place]
-        low, high = min(one.hits) - reach, max(one.hits) + reach
+        low, high = min(*one.hits, one.best) - reach, max(*one.hits, one.best) + reach
         return [
             Part(place, part.file, max(part.start, low), min(part.end, high))
             for part in self.parts[place]
@@ -176,6 +179,9 @@ class _Gathering:
             one = material.candidates[place] = replace(one, end=end, hits=hits)
         if one.end < one.start:
             return False
+        about = _about(one, lines)
+        if about != one.best:
+            one = material.candidates[place] = replace(one, best=about)
         original = self._repeats.add(lines[one.start - 1 : one.end])
         self._compared.append(place)
         if original >= 0:
@@ -183,3 +189,12 @@ class _Gathering:
             return False
         material.considered.append(place)
         return True
+
+
+def _about(one: Candidate, lines: Sequence[str]) -> int:
+    """Return the best line of a candidate; where it is a comment, the line that the comment is about."""
+    best = one.best if one.start <= one.best <= one.end else one.start
+    for line in range(best, one.end + 1):
+        if not COMMENT.match(lines[line - 1]):
+            return line
+    return best

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Hit, Symbol
 
-__all__ = ["BOUNDARIES", "COMMENT", "Region", "regions"]
+__all__ = ["BOUNDARIES", "COMMENT", "COMMENT_STARTS", "Region", "regions"]
 
 BOUNDARIES = ("auto", "fn", "none")
 """Where a region may end: a window cut at the outermost definition, the innermost definition, a plain window."""
@@ -28,6 +28,8 @@ COMMENT = re.compile(
     r"\s*(?://|/\*|\*|--|\{-|<!--|;;|#(?!\s*(?:include|define|undef|if|ifdef|ifndef|else|elif|endif|pragma|error|line)\b))"
 )
 """The beginning of a line that is a comment, in any language; preprocessor lines are none."""
+COMMENT_STARTS = frozenset("/*-{<;#")
+"""The first characters of such a line, past its indentation: to be asked first, since most lines have another."""
 _SEE_THROUGH = frozenset({"namespace"})
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.focus import Focus
 from slicegrep.rank import WEIGHTS, features
-from slicegrep.regions import COMMENT
+from slicegrep.regions import COMMENT, COMMENT_STARTS
 from slicegrep.types import Outline, Source
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ PROSE = 0.25
 
 LINE_FEATURES = ("line", "near", "window", "wide", "comment", "import", "length", "blank")
 """Of the ranking of one file (rank.WEIGHTS), those that need no outline."""
+BEST_LINES = 3
 APART = 2
 """Empty lines between two parts, so that what stands at the end of one does not count for the next."""
 
@@ -65,29 +66,29 @@ def values_of(candidates: Sequence[Candidate], route: str) -> list[float]:
 
 def by_marks(candidate: Candidate, text: Sequence[str], first: int) -> list[float]:
     """Return the worth of some of a candidate's lines, `text` from line `first` on, by where its patterns match."""
-    marks = [REST] * len(text)
+    worth = [REST] * len(text)
+    best = candidate.best - first
+    if 0 <= best < len(text):
+        if candidate.role == "definition":
+            _fall(worth, best - 1, -1, DEFINITION_LEAD, LEAD)
+            _fall(worth, best, _end_of(text, best) + 1, BEST, DEFINITION_BODY)
+        else:
+            _fall(worth, best - 1, -1, BEST * LEAD, LEAD)
+            _fall(worth, best, len(text), BEST, BODY)
     for line in candidate.hits:
         if 0 <= line - first < len(text):
-            marks[line - first] = HIT
-    best = candidate.best - first
-    defined = candidate.role == "definition" and 0 <= best < len(text)
-    if 0 <= best < len(text):
-        marks[best] = BEST
-    if defined:
-        for i in range(best + 1, _end_of(text, best) + 1):
-            marks[i] = max(marks[i], BEST * DEFINITION_BODY ** (i - best))
-    worth = []
-    value = 0.0
-    for mark in marks:
-        value = max(mark, value * BODY)
-        worth.append(value)
-    value = 0.0
-    for i in range(len(text) - 1, -1, -1):
-        value = max(marks[i], value * LEAD)
-        worth[i] = max(worth[i], value)
-        if i == best and defined:
-            value *= DEFINITION_LEAD / LEAD
+            _fall(worth, line - first - 1, -1, HIT * LEAD, LEAD)
+            _fall(worth, line - first, len(text), HIT, BODY)
     return [w * PROSE if prose else w for w, prose in zip(worth, _prose(text), strict=True)]
+
+
+def _fall(worth: list[float], at: int, end: int, value: float, by: float) -> None:
+    """Raise lines from `at` up to, not with, `end` to a value that falls from line to line, as far as it is above theirs."""
+    for i in range(at, end, 1 if end > at else -1):
+        if value <= worth[i]:
+            break
+        worth[i] = value
+        value *= by
 
 
 _CLOSING = (")", "]", "}", "{")
@@ -111,14 +112,20 @@ def _prose(text: Sequence[str]) -> list[bool]:
     found = []
     inside = False
     for line in text:
-        quotes = line.count('"""')
-        found.append(inside or quotes > 0 or COMMENT.match(line) is not None)
-        inside ^= quotes % 2 == 1
+        quoted = inside
+        if '"""' in line:
+            inside ^= line.count('"""') % 2 == 1
+            quoted = True
+        found.append(quoted or (line.lstrip()[:1] in COMMENT_STARTS and COMMENT.match(line) is not None))
     return found
 
 
-def by_vocabulary(texts: Sequence[Sequence[str]], query: Query) -> list[list[float]]:
-    """Return the worth of the lines of each text by which of the query's words stand in and around them."""
+def by_vocabulary(texts: Sequence[Sequence[str]], bests: Sequence[int], query: Query) -> list[list[float]]:
+    """Return the worth of the lines of each text by which of the query's words stand in and around them.
+
+    `bests` are indexes of the lines that must be there when anything is, each in its text or not: they and the lines after
+    them are worth as much as any in the text.
+    """
     lines: list[str] = []
     starts: list[int] = []
     for text in texts:
@@ -131,6 +138,12 @@ def by_vocabulary(texts: Sequence[Sequence[str]], query: Query) -> list[list[flo
     for name in LINE_FEATURES:
         weight = WEIGHTS[name]
         total = [t + weight * v for t, v in zip(total, columns[name], strict=True)]
-    highest = max(total, default=0.0)
-    worth = [math.exp(t - highest) for t in total]
-    return [worth[start : start + len(text)] for start, text in zip(starts, texts, strict=True)]
+    most = max(total, default=0.0)
+    worth = [math.exp(t - most) for t in total]
+    found = []
+    for start, text, best in zip(starts, texts, bests, strict=True):
+        own = worth[start : start + len(text)]
+        if 0 <= best < len(own):
+            own[best : best + BEST_LINES] = [max(own)] * len(own[best : best + BEST_LINES])
+        found.append(own)
+    return found
