@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from slicegrep.outline.nest import FUNCTION_KINDS
 from slicegrep.words import is_code_name, stem, sub_words
 
 if TYPE_CHECKING:
@@ -22,16 +23,18 @@ BEST_CHUNKS = 5
 CHUNKS = 1.0
 WHOLE = 1.0
 """What the best file by its chunks, and by its text as a whole, is worth."""
-PATH = 1.0
-"""What a file is worth whose stem the query names wholly."""
+PATH = 1.2
+FOLDERS = 0.8
+"""What a file is worth whose stem the query names wholly, and one whose stem with its folders' names."""
+MOST_FOLDERS = 2
 NAMED = 1.0
 """The same for the best name of a definition."""
 SHARE_POWER = 0.3
 """A name counts by the share of it that the query says, times the share of the query that it says to this power."""
-EXACT = 1.0
+EXACT = 0.7
 NESTED = 0.8
 """What the definition of a symbol is worth that the query spells; one inside of another is worth NESTED of it."""
-CENTRAL = 0.2
+CENTRAL = 0.3
 """What the file is worth whose definitions the other files mention most, by the logarithm."""
 TEST = 0.4
 DOCUMENT = 0.3
@@ -40,6 +43,11 @@ ASIDE = 0.3
 """Factors of a test (unless asked for), documentation and examples, configuration, and vendored or generated code."""
 TWIN = 0.85
 """Factor of a file for one platform, unless the query names a platform."""
+DESCRIBES = 0.1
+RUNS_SHARE = 0.5
+"""A file that only describes (types, constants, declarations) counts DESCRIBES less than one with RUNS_SHARE of its lines in functions."""
+LOOKED_AT = 40
+"""Of so many of the best files it is known which share of them runs."""
 MOST_FILES = 150
 """Files whose definitions are looked at: the best by vocabulary and path."""
 
@@ -47,10 +55,11 @@ _SEPARATORS = re.compile(r"\.|::|#")
 _HOLDERS = frozenset({"index", "mod", "__init__", "__main__", "main", "lib", "init"})
 """Stems that say nothing: the folder is the name."""
 _PLATFORM_NAMES = """
-win win32 win64 windows posix unix linux darwin mac macos osx aix bsd freebsd openbsd netbsd sunos solaris android
+win win32 win64 windows linux darwin mac macos osx aix bsd freebsd openbsd netbsd sunos solaris android
 ios os390 ibmi cygwin mingw haiku qnx hurd wasm wasi
 """
 _PLATFORMS = frozenset(_PLATFORM_NAMES.split())
+"""Names of one platform; `unix` and `posix` are not among them: what stands there is the general case."""
 _PLATFORM = re.compile(
     r"(?:^|[/_.-])(" + "|".join(sorted(_PLATFORMS, key=len, reverse=True)) + r")(?=[/_.-])"
 )
@@ -84,10 +93,16 @@ class _Facts:
 
     def __init__(self, view: View) -> None:
         self.rarity: dict[str, float] = {}
-        self.stems = [() if row is None else _path_stems(row.path) for row in view.files]
+        paths = ["" if row is None else row.path for row in view.files]
+        self.stems = [_path_stems(path) for path in paths]
+        self.folders = [
+            tuple(dict.fromkeys((*own, *_folder_stems(path))))
+            for own, path in zip(self.stems, paths, strict=True)
+        ]
         central = [0.0 if row is None else math.log1p(row.mentions) for row in view.files]
         most = max(central, default=0.0) or 1.0
         self.central = [value / most for value in central]
+        self.runs: dict[int, float] = {}
         self.symbol_stems: dict[int, tuple[str, ...]] = {}
         self.factors = [0.0 if row is None else _factor(row) for row in view.files]
         self.platform = [
@@ -120,7 +135,7 @@ def score_files(
     said = _Said(view, facts, keys, query)
     for at, parts in enumerate(facts.stems):
         if allowed[at] and at in base:
-            base[at] += PATH * said.share(parts)
+            base[at] += PATH * said.share(parts) + FOLDERS * said.share(facts.folders[at])
     exact = _exact(view, query, allowed)
     best = set(sorted(base, key=base.__getitem__, reverse=True)[:MOST_FILES])
     best.update(file for file, _ in exact.values())
@@ -148,6 +163,8 @@ def score_files(
             factor *= TWIN
         scored.append(FileScore(file, total * factor))
     scored.sort(key=lambda one: (-one.score, one.id))
+    looked = [FileScore(one.id, one.score * _runs(view, facts, one.id)) for one in scored[:LOOKED_AT]]
+    scored[:LOOKED_AT] = sorted(looked, key=lambda one: (-one.score, one.id))
     return Scores(
         tuple(scored),
         chunks,
@@ -276,6 +293,28 @@ def _path_stems(path: str) -> tuple[str, ...]:
     if first.lower() in _HOLDERS and folder:
         first = folder.rpartition("/")[2]
     return _stems(first)
+
+
+def _folder_stems(path: str) -> tuple[str, ...]:
+    folders = path.split("/")[:-1]
+    return tuple([part for folder in folders[-MOST_FOLDERS:] for part in _stems(folder)])
+
+
+def _runs(view: View, facts: _Facts, file: int) -> float:
+    """Return the factor for how much of a file is functions."""
+    known = facts.runs.get(file)
+    if known is None:
+        row = view.files[file]
+        lines = sum(
+            [
+                s.end - s.start + 1
+                for s in view.symbols_of(file)
+                if s.kind in FUNCTION_KINDS and s.end > s.start
+            ]
+        )
+        share = min(lines / max(row.lines, 1) / RUNS_SHARE, 1.0) if row is not None else 0.0
+        known = facts.runs[file] = 1 - DESCRIBES * (1 - share)
+    return known
 
 
 def _factor(row: FileRow) -> float:
