@@ -26,13 +26,13 @@ best evidence is; what a pattern matches may be meant anywhere."""
 SAME_FILE = 0.97
 """Each further region of a file is worth so much less, so that one file does not take all where scores are level."""
 
-BEST, HIT, REST = 1.0, 0.7, 0.06
+BEST, HIT, REST = 1.0, 0.7, 0.01
 """What the region's best line, another one that matches, and any line of it are worth."""
 LEAD, BODY = 0.5, 0.7
 """What a line is worth falls by LEAD for each line that it stands above one that matches, and by BODY below it."""
-DEFINITION_LEAD, DEFINITION_BODY = 0.2, 0.95
-"""Likewise around the line that names a definition, down to the definition's end: what it does is asked for as well as
-where it is."""
+DEFINITION_BODY = 0.95
+"""Likewise below the line that names a definition, down to the definition's end: what it does is asked for as well as where
+it is. Above it only its comment and decorators are worth as much as a line above a match."""
 PROSE = 0.25
 """Of a comment or a documentation string against code."""
 
@@ -70,13 +70,13 @@ def by_marks(candidate: Candidate, text: Sequence[str], first: int) -> list[floa
     best = candidate.best - first
     if 0 <= best < len(text):
         if candidate.role == "definition":
-            _fall(worth, best - 1, -1, DEFINITION_LEAD, LEAD)
             _fall(worth, best, _end_of(text, best) + 1, BEST, DEFINITION_BODY)
+            _fall(worth, best - 1, _top_of(text, best) - 1, LEAD, 1.0)
         else:
             _fall(worth, best - 1, -1, BEST * LEAD, LEAD)
             _fall(worth, best, len(text), BEST, BODY)
     for line in candidate.hits:
-        if 0 <= line - first < len(text):
+        if 0 <= line - first < len(text) and line != candidate.best:
             _fall(worth, line - first - 1, -1, HIT * LEAD, LEAD)
             _fall(worth, line - first, len(text), HIT, BODY)
     return [w * PROSE if prose else w for w, prose in zip(worth, _prose(text), strict=True)]
@@ -91,7 +91,15 @@ def _fall(worth: list[float], at: int, end: int, value: float, by: float) -> Non
         value *= by
 
 
+_ABOVE = COMMENT_STARTS | {"@", "["}
 _CLOSING = (")", "]", "}", "{")
+
+
+def _top_of(text: Sequence[str], first: int) -> int:
+    """Return the first line (index) of the comment and the decorators above the definition that begins at `first`."""
+    while first > 0 and text[first - 1].lstrip()[:1] in _ABOVE:
+        first -= 1
+    return first
 
 
 def _end_of(text: Sequence[str], first: int) -> int:
