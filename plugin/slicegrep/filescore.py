@@ -48,6 +48,8 @@ RUNS_SHARE = 0.5
 """A file that only describes (types, constants, declarations) counts DESCRIBES less than one with RUNS_SHARE of its lines in functions."""
 LOOKED_AT = 40
 """Of so many of the best files it is known which share of them runs."""
+MOST_LOOKED_INTO = 600
+"""Files whose chunks are looked at: the best by their text as a whole. A common word stands in most files of a large tree."""
 MOST_FILES = 150
 """Files whose definitions are looked at: the best by vocabulary and path."""
 
@@ -99,6 +101,12 @@ class _Facts:
             tuple(dict.fromkeys((*own, *_folder_stems(path))))
             for own, path in zip(self.stems, paths, strict=True)
         ]
+        self.on_path: dict[str, list[int]] = {}
+        """The files whose stem or folders hold a stem."""
+        for at, parts in enumerate(self.folders):
+            for part in parts:
+                self.on_path.setdefault(part, []).append(at)
+        self.present = [row is not None for row in view.files]
         central = [0.0 if row is None else math.log1p(row.mentions) for row in view.files]
         most = max(central, default=0.0) or 1.0
         self.central = [value / most for value in central]
@@ -120,10 +128,12 @@ def score_files(
     facts = _FACTS.get(view)
     if facts is None:
         facts = _FACTS[view] = _Facts(view)
-    allowed = [
-        row is not None and row.path.startswith(prefix) and (only is None or row.path in only)
-        for row in view.files
-    ]
+    allowed = facts.present
+    if prefix or only is not None:
+        allowed = [
+            row is not None and row.path.startswith(prefix) and (only is None or row.path in only)
+            for row in view.files
+        ]
     rarity = {key: _rarity(view, facts, key) for key in keys}
     chunks = [0.0] * len(view.chunk_file)
     whole = [0.0] * len(view.files)
@@ -133,9 +143,9 @@ def score_files(
         _add(whole, files, weight * _idf(len(files[0]), view.file_count))
     base = _base(view, allowed, chunks, whole)
     said = _Said(view, facts, keys, query)
-    for at, parts in enumerate(facts.stems):
-        if allowed[at] and at in base:
-            base[at] += PATH * said.share(parts) + FOLDERS * said.share(facts.folders[at])
+    for at in {at for key in said.mass for at in facts.on_path.get(key, ())}:
+        if at in base:
+            base[at] += PATH * said.share(facts.stems[at]) + FOLDERS * said.share(facts.folders[at])
     exact = _exact(view, query, allowed)
     best = set(sorted(base, key=base.__getitem__, reverse=True)[:MOST_FILES])
     best.update(file for file, _ in exact.values())
@@ -196,12 +206,16 @@ def _rarity(view: View, facts: _Facts, key: str) -> float:
 def _base(view: View, allowed: list[bool], chunks: list[float], whole: list[float]) -> dict[int, float]:
     """Vocabulary: the best chunks and the whole text, each as a share of the best file's."""
     sums: dict[int, float] = {}
-    for row in view.files:
-        if row is not None and allowed[row.id]:
-            mine = chunks[row.first_chunk : row.first_chunk + row.chunks]
-            if any(mine):
+    holding = [file for file, value in enumerate(whole) if value and allowed[file]]
+    if len(holding) > MOST_LOOKED_INTO:
+        holding = sorted(holding, key=whole.__getitem__, reverse=True)[:MOST_LOOKED_INTO]
+    for file in holding:
+        row = view.files[file]
+        if row is not None:
+            mine = [value for value in chunks[row.first_chunk : row.first_chunk + row.chunks] if value]
+            if len(mine) > BEST_CHUNKS:
                 mine.sort(reverse=True)
-                sums[row.id] = sum(mine[:BEST_CHUNKS])
+            sums[file] = sum(mine[:BEST_CHUNKS])
     most = max(sums.values(), default=0.0) or 1.0
     most_whole = max([whole[file] for file in sums], default=0.0) or 1.0
     return {file: CHUNKS * value / most + WHOLE * whole[file] / most_whole for file, value in sums.items()}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.query import Query
     from slicegrep.regions import Region
@@ -91,17 +91,25 @@ class Judge:
             else None
         )
 
-    def judge(
-        self, region: Region, symbols: Sequence[Symbol], lines: Sequence[str], *, test: bool
+    def of_file(
+        self, symbols: Sequence[Symbol], lines: Sequence[str], *, test: bool
+    ) -> Callable[[Region], Judgement]:
+        """Return what judges the regions of a file. `symbols` are the file's, `lines` too (none where it was not read)."""
+        named: dict[int, list[Symbol]] = {}
+        for symbol in symbols:
+            named.setdefault(symbol.name_line, []).append(symbol)
+        return lambda region: self._judge(region, named, lines, test=test)
+
+    def _judge(
+        self, region: Region, named: dict[int, list[Symbol]], lines: Sequence[str], *, test: bool
     ) -> Judgement:
-        """Judge a region of a file. `symbols` are the file's, `lines` too (none where it was not read)."""
         query = self._query
         reasons: list[str] = []
         patterns = {pattern for hit in region.hits for pattern in hit.patterns}
         texts = {hit.line: lines[hit.line - 1] for hit in region.hits if hit.line <= len(lines)}
         best = max(region.hits, key=lambda hit: (len(hit.patterns), -hit.line)).line
         value, role = (WORDS, "") if query.prose else (USE, "use")
-        defined = self._defined(region, symbols)
+        defined = self._defined(region, named)
         if defined is not None:
             symbol, worth = defined
             best = symbol.name_line
@@ -136,13 +144,10 @@ class Judge:
                 reasons.append("comment")
         return Judgement(value, tuple(reasons) or ("match",), role, best)
 
-    def _defined(self, region: Region, symbols: Sequence[Symbol]) -> tuple[Symbol, float] | None:
+    def _defined(self, region: Region, named: dict[int, list[Symbol]]) -> tuple[Symbol, float] | None:
         """Return the best definition whose name stands in a line that matches, with what it is worth."""
-        lines = {hit.line for hit in region.hits}
         best: tuple[Symbol, float] | None = None
-        for symbol in symbols:
-            if symbol.name_line not in lines:
-                continue
+        for symbol in [symbol for hit in region.hits for symbol in named.get(hit.line, ())]:
             worth = 1.0 if symbol.name.replace("_", "").lower() in self._wanted else DEFINED
             if symbol.kind == "declaration":
                 worth *= DECLARATION

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slicegrep.expand import keys_of
 from slicegrep.filescore import Scores, score_files
-from slicegrep.hits import Judge
+from slicegrep.hits import Judge, Judgement
 from slicegrep.regions import regions
 from slicegrep.types import Candidate
 from slicegrep.units import Unit, units_of
@@ -46,7 +46,7 @@ VOCABULARY_FILES = 40
 UNITS = 8
 """Of each of them, the best so many."""
 READ_FILES = 40
-"""Files with hits that are read for what their lines are, the best by vocabulary."""
+"""Files with hits that are read for what their lines and their vocabulary are, the best by vocabulary."""
 READ_UNITS = 8
 """Files without hits that are read for the comments above their definitions."""
 AGAIN = 0.5
@@ -96,12 +96,13 @@ def recall(
 
 @dataclass(slots=True)
 class _File:
-    """What was found in one file: candidates with a score that no other of the file has lowered yet."""
+    """What was found in one file: candidates with scores that no other of the file has lowered yet."""
 
     share: float
     """Of the best file's score."""
     row: FileRow | None
-    taken: list[Candidate] = field(default_factory=list)
+    taken: list[tuple[float, Candidate]] = field(default_factory=list)
+    """Each with its score; the candidate's own is set at the end."""
 
 
 class _Search:
@@ -136,22 +137,26 @@ class _Search:
             symbols = self._view.symbols_of(row.id) if row is not None else ()
             lines = source.lines if source is not None else ()
             total = len(lines) or (row.lines if row is not None else hits[-1].line)
-            units = units_of(self._view, row, self._scores, lines) if row is not None else []
+            units = (
+                units_of(self._view, row, self._scores, lines) if row is not None and place < READ_FILES else []
+            )
             file = self._files[path] = _File(share[path], row)
+            test = row is not None and "test" in row.flags
+            judged = judge.of_file(symbols, lines, test=test)
             for region in cut(hits, symbols, total, lines):
-                test = row is not None and "test" in row.flags
-                said = judge.judge(region, symbols, lines, test=test)
+                said = judged(region)
+                value, reasons, role = self._weighed(region, said, file, units)
                 symbol = symbols[region.symbol].qualified if region.symbol >= 0 else ""
                 hit = tuple([hit.line for hit in region.hits])
-                one = Candidate(
-                    path, region.start, region.end, 0.0, said.reasons, symbol, said.role, hit, said.best
-                )
-                file.taken.append(self._weighed(one, said.value, file, units))
+                one = Candidate(path, region.start, region.end, 0.0, reasons, symbol, role, hit, said.best)
+                file.taken.append((value, one))
 
-    def _weighed(self, one: Candidate, value: float, file: _File, units: Sequence[Unit]) -> Candidate:
-        """Give a region of hits its score: what its hits say, by what its file is and what the vocabulary says of it."""
+    def _weighed(
+        self, region: Region, said: Judgement, file: _File, units: Sequence[Unit]
+    ) -> tuple[float, tuple[str, ...], str]:
+        """Return a region's score (what its hits say, by what its file is and what the vocabulary says of it), reasons and role."""
         test = file.row is not None and "test" in file.row.flags
-        value, reasons, role = value * (FLOOR + (1 - FLOOR) * file.share), list(one.reasons), one.role
+        value, reasons, role = said.value * (FLOOR + (1 - FLOOR) * file.share), list(said.reasons), said.role
         if test:
             reasons.append("test")
             role = "test" if role in ("use", "") else role
@@ -160,10 +165,10 @@ class _Search:
             reasons.append("aside")
             role = ""
             value *= ASIDE
-        inside = [unit.score for unit in units if unit.start <= one.end and one.start <= unit.end]
+        inside = [unit.score for unit in units if unit.start <= region.end and region.start <= unit.end]
         if inside:
             value += self._words * file.share * (max(inside) / units[0].score) ** OWN_POWER
-        return replace(one, score=value, reasons=tuple(reasons), role=role)
+        return value, tuple(reasons), role
 
     def take_units(self) -> None:
         """Take the units of the best files that no region of hits touches."""
@@ -175,13 +180,13 @@ class _Search:
             source = self._read(path) if place < READ_UNITS and row.kind == "code" else None
             units = units_of(self._view, row, self._scores, source.lines if source is not None else ())
             file = self._files.setdefault(path, _File(self._share[one.id], row))
-            hit = [(taken.start, taken.end) for taken in file.taken]
+            hit = [(taken.start, taken.end) for _, taken in file.taken]
             for unit in units[:UNITS]:
                 if not any(start <= unit.end and unit.start <= end for start, end in hit):
                     value = self._words * file.share * (unit.score / units[0].score) ** OWN_POWER
-                    file.taken.append(self._of_unit(path, row, unit, value))
+                    file.taken.append((value, self._of_unit(path, row, unit)))
 
-    def _of_unit(self, path: str, row: FileRow, unit: Unit, value: float) -> Candidate:
+    def _of_unit(self, path: str, row: FileRow, unit: Unit) -> Candidate:
         reasons, role = ["semantic-recall"], ""
         if unit.exact:
             reasons.insert(0, "exact_symbol")
@@ -198,16 +203,21 @@ class _Search:
             else unit.start
         )
         name = symbol.qualified if symbol is not None else ""
-        return Candidate(path, unit.start, unit.end, value, tuple(reasons), name, role, (), best)
+        return Candidate(path, unit.start, unit.end, 0.0, tuple(reasons), name, role, (), best)
 
     def ranked(self) -> list[Candidate]:
         """Return all candidates, best first, the further ones of a file lowered."""
-        found: list[Candidate] = []
-        for file in self._files.values():
+        found: list[tuple[float, str, int, Candidate]] = []
+        for path, file in self._files.items():
             demotion = 1.0
-            for one in sorted(file.taken, key=lambda one: (-one.score, one.start)):
-                found.append(replace(one, score=one.score * demotion))
+            for value, one in sorted(file.taken, key=lambda taken: (-taken[0], taken[1].start)):
+                found.append((-value * demotion, path, one.start, one))
                 demotion *= AGAIN
-        found.sort(key=lambda one: (-one.score, one.file, one.start))
-        best = found[0].score if found else 1.0
-        return [replace(one, score=round(100 * one.score / best, 2)) for one in found]
+        found.sort(key=lambda one: one[:3])
+        best = found[0][0] if found else 1.0
+        return [_scored(one, round(100 * value / best, 2)) for value, _, _, one in found]
+
+
+def _scored(one: Candidate, score: float) -> Candidate:
+    """Return a candidate with its score: dataclasses.replace takes three times as long, and there are hundreds."""
+    return Candidate(one.file, one.start, one.end, score, one.reasons, one.symbol, one.role, one.hits, one.best)

@@ -81,14 +81,16 @@ def regions(
         found.append((start, end, innermost, hit))
     found.sort(key=lambda one: one[:2])
     merged: list[Region] = []
-    for start, end, innermost, hit in found:
-        last = merged[-1] if merged else None
-        if last is not None and start <= last.end:
-            together = sorted((*last.hits, hit), key=lambda one: one.line)
-            symbol = innermost if together[0] is hit else last.symbol
-            merged[-1] = Region(last.start, max(last.end, end), tuple(together), symbol)
-        else:
-            merged.append(Region(start, end, (hit,), innermost))
+    at = 0
+    while at < len(found):
+        start, end = found[at][:2]
+        upto = at + 1
+        while upto < len(found) and found[upto][0] <= end:
+            end = max(end, found[upto][1])
+            upto += 1
+        together = sorted(found[at:upto], key=lambda one: one[3].line)
+        merged.append(Region(start, end, tuple([one[3] for one in together]), together[0][2]))
+        at = upto
     return merged
 
 

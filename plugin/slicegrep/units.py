@@ -44,13 +44,14 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
 
     `lines` of the file, where it was read, tell which comment stands above which definition: it is part of it.
     """
+    having = [c for c in range(row.first_chunk, row.first_chunk + row.chunks) if scores.chunks[c] > 0]
+    if not having:
+        return []
     symbols = view.symbols_of(row.id)
     first = view.first_symbol[row.id]
     begins = {symbol.start: index for index, symbol in enumerate(symbols)}
     grouped: dict[tuple[int, int], list[int]] = {}
-    for chunk in range(row.first_chunk, row.first_chunk + row.chunks):
-        if scores.chunks[chunk] <= 0:
-            continue
+    for chunk in having:
         owner = view.chunk_symbol[chunk] - first if view.chunk_symbol[chunk] >= 0 else -1
         end = view.chunk_end[chunk]
         below = begins.get(end + 1, -1)
