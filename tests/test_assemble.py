@@ -549,3 +549,51 @@ def test_nothing_is_said_of_what_is_not_known(count: Callable[[str], int]) -> No
     files = files_of("needle\n")
     found = [whole("src/mod0.py", files, 100.0)]
     assert answer(files, found, count, hits={"src/mod0.py": [Hit(1, (0,))]}).negative_evidence == ()
+
+
+# --- a real tree ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def tree() -> Callable[[str], tuple[Query, dict[str, tuple[Hit, ...]], list[Candidate], dict[str, Source]]]:
+    """Return what gives the matches and candidates of a query over this project's own source and documentation."""
+    from slicegrep.index import view_of
+    from slicegrep.match import find
+    from slicegrep.recall import recall
+
+    paths = [
+        *ROOT.glob("plugin/slicegrep/**/*.py"),
+        *ROOT.glob("docs/*.md"),
+        *ROOT.glob("tests/test_[a-m]*.py"),
+    ]
+    names = [path.relative_to(ROOT).as_posix() for path in paths]
+    files = {name: source_of(name, path.read_bytes()) for name, path in zip(names, paths, strict=True)}
+    view = view_of(files.values())
+
+    def ask(text: str) -> tuple[Query, dict[str, tuple[Hit, ...]], list[Candidate], dict[str, Source]]:
+        query = query_of(text)
+        found = find(str(ROOT), list(files), query.patterns, view=view, read=files.get)
+        ranked = recall(view, query, found, files.get, before=40, after=40, boundary="auto")
+        return query, found.by_file, ranked, files
+
+    return ask
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["source_of", "def numbered|class Packer", "Omission", "import", "how is the budget of a read raised", "nothing_like_this"],
+)  # fmt: skip
+def test_answers_over_a_real_tree_keep_every_promise(
+    true: Callable[[str], int],
+    count: Callable[[str], int],
+    tree: Callable[[str], tuple[Query, dict[str, tuple[Hit, ...]], list[Candidate], dict[str, Source]]],
+    asked: str,
+) -> None:
+    """Budget, lines, coverage; and nearly all of the budget is used where much was found."""
+    query, hits, candidates, files = tree(asked)
+    for budget in (200, 700, 2000, 9000):
+        result = answer(files, candidates, count, budget=budget, query=query, hits=hits)
+        used = true(result.render())
+        assert used == result.total_tokens <= budget
+        assert used > 0.9 * budget or len(result.omitted) == 0 or budget == 200
+        check_lines(files, candidates, result)

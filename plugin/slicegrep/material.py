@@ -56,7 +56,7 @@ class Material:
         """
         places = sorted(self.considered)
         reach = max(NEAR, int(MARKED * budget / TOKENS_A_LINE / (2 * max(len(places), 1))))
-        shown = [part for place in places for part in self._within_reach(place, reach)]
+        shown = [part for place in places for part in self._within_reach(place, query.route, reach)]
         text_of = {part: self.lines_of[part.file][part.start - 1 : part.end] for part in shown}
         by_words = [part for part in shown if _worded(self.candidates[part.candidate], query.route)]
         bests = [self.candidates[part.candidate].best - part.start for part in by_words]
@@ -71,10 +71,10 @@ class Material:
         best_of = {place: self.candidates[place].best for place in places}
         return Sheet(shown, gains, self.lines_of, best_of=best_of, kept=self.kept, apart=apart)
 
-    def _within_reach(self, place: int, reach: int) -> list[Part]:
-        """Return the parts of a candidate, of one with matches in it those at most `reach` lines from its marks."""
+    def _within_reach(self, place: int, route: str, reach: int) -> list[Part]:
+        """Return the parts of a candidate, of one that matches tell the worth of those at most `reach` lines from its marks."""
         one = self.candidates[place]
-        if not one.hits or one.role == "definition":
+        if _worded(one, route) or one.role == "definition":
             return self.parts[place]
         low, high = min(*one.hits, one.best) - reach, max(*one.hits, one.best) + reach
         return [
