@@ -40,6 +40,8 @@ FRAME_TOKENS, OMISSION_TOKENS = 120, 30
 """Of all but the slices and the listed omissions, and of each of these, before they are counted."""
 MOST_ROOM = 2.0
 """Lines can cost half of what they were thought to."""
+SHORTER = 0.8
+"""Where none of the tries fits, the room shrinks by this until one does."""
 LIST_SHARE = 0.08
 """Of the budget, for each of the lists of notes and of what was not found."""
 LISTED_EACH = 700
@@ -188,17 +190,16 @@ class _Assembly:
             room *= (most - close / 2) / cost
             if not low < room < high:
                 room = (low + high) / 2
-        return best or self._shortened(seen, most, names)
+        return best or self._shortened(room, most, names)
 
-    def _shortened(self, stretches: Sequence[Stretch], most: float, names: int) -> Sequence[Stretch]:
-        """Return as many of the best stretches as cost at most `most` tokens; the best line alone, or nothing, if need be."""
-        kept = self._material.kept
-        ranked = sorted(stretches, key=lambda one: (one.candidate not in kept, one.candidate, one.start))
-        while len(ranked) > 1 and self._cost(ranked, names) > most:
-            ranked.pop()
-        if self._cost(ranked, names) > most:
-            ranked = list(self._chosen(0.0))
-        return ranked if self._cost(ranked, names) <= most else ()
+    def _shortened(self, room: float, most: float, names: int) -> Sequence[Stretch]:
+        """Return a choice of lines for less than `room` that costs at most `most` tokens; nothing where not even a line does."""
+        while room > 1:
+            room *= SHORTER
+            stretches = self._chosen(room)
+            if self._cost(stretches, names) <= most:
+                return stretches
+        return ()
 
     def _cost(self, stretches: Sequence[Stretch], names: int) -> int:
         return sum(map(self._tokens, slices(self._chunks(stretches), names)))
