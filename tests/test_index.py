@@ -202,10 +202,10 @@ def test_texts_of_files_and_lines(tree: Path, tmp_path: Path) -> None:
     assert source is not None
     assert source.text + "\n" == SERVER
     assert source.path == "pkg/server.py"
-    assert view.raw("pkg/server.py") == SERVER.encode()
-    assert view.raw("data/table.csv") == b"server,accept\n"
+    assert view.utf8_lines("pkg/server.py") == SERVER.encode()
+    assert view.utf8_lines("data/table.csv") == b"server,accept\n"
     assert view.read("pkg") is None
-    assert view.raw("nothing") is None
+    assert view.utf8_lines("nothing") is None
 
 
 def test_sources_in_memory_are_the_same_view(tree: Path, tmp_path: Path) -> None:
@@ -230,7 +230,7 @@ def test_a_view_with_more_sources(tree: Path, tmp_path: Path) -> None:
     (number,) = more.symbols_named("accept_more")
     assert more.files[more.symbol(number).file] == more.file_at(".hidden.py")
     assert more.read(".hidden.py") is not None
-    assert more.raw("data/table.csv") == b"server,accept"
+    assert more.utf8_lines("data/table.csv") == b"server,accept"
     assert more.read("pkg/server.py") is not None
     assert told(view) == before
 

@@ -19,7 +19,7 @@ from slicegrep.index import view_of
 from slicegrep.match import LONGEST_LINE, MOST_HITS, Matches, find
 from slicegrep.query import Pattern
 from slicegrep.ripgrep import program
-from slicegrep.source import read_source, source_of
+from slicegrep.source import read_source, source_of, utf8_lines
 from slicegrep.walk import Skipped, walk
 
 
@@ -335,10 +335,11 @@ def test_any_bytes_have_the_lines_of_their_source(data: bytes, regex: str) -> No
         row for row, line in enumerate(source.lines, 1) if re.search(regex, line, re.IGNORECASE | re.ASCII)
     ]
     view = SimpleNamespace(
-        raw=lambda _: data,
+        utf8_lines=lambda _: utf8_lines(data),
         file_at=lambda _: None,
         files=[],
         identifiers_containing=lambda _: [],
+        identifiers_beyond_ascii=[],
         files_with=lambda _: set(),
     )
     matches = find("/", ["a.py"], [Pattern(regex, regex, literal=True)], view=view)  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from slicegrep.dialect import BrokenError
 from slicegrep.expressions import expression_of, groups_of, literal_of, salvaged
 from slicegrep.narrowing import narrowed
-from slicegrep.source import read_source, source_of
+from slicegrep.source import read_source
 from slicegrep.types import Hit
 from slicegrep.walk import Skipped
 
@@ -186,8 +186,7 @@ class _Search:
     def _data(self, path: str) -> bytes | None:
         """Return the lines of a file as UTF-8, each but the last with its LF."""
         if self.view is not None:
-            data = self.view.raw(self.prefix + path)
-            return None if data is None else _lines_alone(data)
+            return self.view.utf8_lines(self.prefix + path)
         source = self.read(path) if self.read is not None else read_source(os.path.join(self.root, path))
         return None if source is None else source.text.encode("utf-8", "replace")
 
@@ -277,17 +276,3 @@ def _pieces(data: bytes) -> Iterator[tuple[int, int]]:
 
 def _is_long(line: bytes) -> bool:
     return len(line.decode("utf-8", "replace")) > LONGEST_LINE
-
-
-def _lines_alone(data: bytes) -> bytes:
-    """Return the bytes of a file as source.source_of's lines, in UTF-8."""
-    if not data.startswith((b"\xef\xbb\xbf", b"\xff\xfe", b"\xfe\xff")) and b"\r" not in data:
-        if data.isascii():
-            return data
-        try:
-            data.decode()
-        except UnicodeDecodeError:
-            pass
-        else:
-            return data
-    return source_of("", data, "-").text.encode("utf-8", "replace")

@@ -69,16 +69,19 @@ def _indexed(literals: Sequence[str], view: View) -> set[int] | None:
             or (allowed is not None and len(allowed) <= _FEW)
         ):
             break
-        spelled = view.identifiers_containing(piece)
+        # RE2 has the edge of an ASCII word inside of `éfilter`.
+        beyond = view.identifiers_beyond_ascii
+        if begins and ends:
+            identifiers = [piece, *[name for name in beyond if piece in name]]
+        else:
+            identifiers = [
+                name
+                for name in view.identifiers_containing(piece)
+                if ((name.startswith(piece) or not begins) and (name.endswith(piece) or not ends))
+                or not name.isascii()
+            ]
         if "s" in piece:
-            spelled += view.identifiers_containing(_LONG_S)
-        identifiers = [
-            name
-            for name in spelled
-            # RE2 has the edge of an ASCII word inside of `éfilter`.
-            if ((name.startswith(piece) or not begins) and (name.endswith(piece) or not ends))
-            or not name.isascii()
-        ]
+            identifiers += [name for name in beyond if _LONG_S in name]
         if len(identifiers) <= _MOST_IDENTIFIERS:
             used += 1
             found = view.files_with(identifiers)

@@ -267,9 +267,17 @@ def _named(words: list[tuple[str, bool]]) -> list[Pattern]:
     return [Pattern(name, rf"\b{re.escape(name)}\b", literal=True) for name in list(names)[:MOST_NAMES]]
 
 
+def _whole(word: str) -> str:
+    """Return a word as a regex, with its edges marked: by them the index knows which identifiers it can be."""
+    first, last = (
+        r"\b" if char.isascii() and (char.isalnum() or char == "_") else "" for char in (word[0], word[-1])
+    )
+    return first + re.escape(word) + last
+
+
 def _flexible(words: list[str]) -> str:
     """Return a regex for a phrase in which white space is any, and a value (quoted, a number, a path) may be anything."""
-    exact = r"\s+".join([re.escape(word) for word in words])
+    exact = r"\s+".join([_whole(word) for word in words])
     pieces = [piece for piece in _VALUE.split(" ".join(words)) if IDENTIFIER.search(piece)]
     if len(pieces) > MOST_VALUES + 1 or sum([len(p.split()) for p in pieces]) in (0, len(words)):
         return exact

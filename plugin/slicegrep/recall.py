@@ -41,11 +41,11 @@ REASONS = {
 }
 """What a candidate's reasons mean; `multi_match` carries its count."""
 
-VOCABULARY_FILES = 40
+VOCABULARY_FILES = 24
 """Files whose units are ranked by vocabulary."""
 UNITS = 8
 """Of each of them, the best so many."""
-READ_FILES = 40
+READ_FILES = 24
 """Files with hits that are read for what their lines and their vocabulary are, the best by vocabulary."""
 READ_UNITS = 8
 """Files without hits that are read for the comments above their definitions."""
@@ -101,6 +101,8 @@ class _File:
     share: float
     """Of the best file's score."""
     row: FileRow | None
+    units: Sequence[Unit] = ()
+    """What its vocabulary finds in it, best first."""
     taken: list[tuple[float, Candidate]] = field(default_factory=list)
     """Each with its score; the candidate's own is set at the end."""
 
@@ -138,9 +140,11 @@ class _Search:
             lines = source.lines if source is not None else ()
             total = len(lines) or (row.lines if row is not None else hits[-1].line)
             units = (
-                units_of(self._view, row, self._scores, lines) if row is not None and place < READ_FILES else []
+                units_of(self._view, row, self._scores, lines)
+                if row is not None and place < READ_FILES
+                else []
             )
-            file = self._files[path] = _File(share[path], row)
+            file = self._files[path] = _File(share[path], row, units)
             test = row is not None and "test" in row.flags
             judged = judge.of_file(symbols, lines, test=test)
             for region in cut(hits, symbols, total, lines):
@@ -177,13 +181,15 @@ class _Search:
             if row is None:
                 continue
             path = row.path[len(self._prefix) :]
-            source = self._read(path) if place < READ_UNITS and row.kind == "code" else None
-            units = units_of(self._view, row, self._scores, source.lines if source is not None else ())
-            file = self._files.setdefault(path, _File(self._share[one.id], row))
+            file = self._files.get(path)
+            if file is None:
+                source = self._read(path) if place < READ_UNITS and row.kind == "code" else None
+                units = units_of(self._view, row, self._scores, source.lines if source is not None else ())
+                file = self._files[path] = _File(self._share[one.id], row, units)
             hit = [(taken.start, taken.end) for _, taken in file.taken]
-            for unit in units[:UNITS]:
+            for unit in file.units[:UNITS]:
                 if not any(start <= unit.end and unit.start <= end for start, end in hit):
-                    value = self._words * file.share * (unit.score / units[0].score) ** OWN_POWER
+                    value = self._words * file.share * (unit.score / file.units[0].score) ** OWN_POWER
                     file.taken.append((value, self._of_unit(path, row, unit)))
 
     def _of_unit(self, path: str, row: FileRow, unit: Unit) -> Candidate:
@@ -220,4 +226,6 @@ class _Search:
 
 def _scored(one: Candidate, score: float) -> Candidate:
     """Return a candidate with its score: dataclasses.replace takes three times as long, and there are hundreds."""
-    return Candidate(one.file, one.start, one.end, score, one.reasons, one.symbol, one.role, one.hits, one.best)
+    return Candidate(
+        one.file, one.start, one.end, score, one.reasons, one.symbol, one.role, one.hits, one.best
+    )

@@ -12,7 +12,7 @@ try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2 (python
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["read_source", "shown_as_is", "source_of"]
+__all__ = ["read_source", "shown_as_is", "source_of", "utf8_lines"]
 
 # 5 MB is the largest file that the hooks look at (settings: SLICEGREP_HOOK_MAX_BYTES).
 _MAX_BYTES = 5_000_000
@@ -88,6 +88,23 @@ def shown_as_is(source: Source) -> bool:
     text with NULs (2.1.332 calls it binary and refuses to edit it): leave the Read of such a file alone.
     """
     return source.encoding in _SHOWN
+
+
+def utf8_lines(data: bytes) -> bytes:
+    """Return the raw bytes of a file as the lines of `source_of`, in UTF-8, each but the last with its LF.
+
+    `data` itself where they are the same but for a last LF.
+    """
+    if not data.startswith((_UTF8_BOM, _UTF16_LE_BOM, _UTF16_BE_BOM)) and b"\r" not in data:
+        if data.isascii():
+            return data
+        try:
+            data.decode()
+        except UnicodeDecodeError:
+            pass
+        else:
+            return data
+    return source_of("", data, "-").text.encode("utf-8", "replace")
 
 
 def _read_up_to(descriptor: int, expected: int, max_bytes: int) -> bytes | None:

@@ -49,21 +49,22 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
         return []
     symbols = view.symbols_of(row.id)
     first = view.first_symbol[row.id]
-    begins = {symbol.start: index for index, symbol in enumerate(symbols)}
+    starts, ends, owners = view.chunk_start, view.chunk_end, view.chunk_symbol
+    begins = {symbol.start: index for index, symbol in enumerate(symbols)} if lines else {}
     grouped: dict[tuple[int, int], list[int]] = {}
     for chunk in having:
-        owner = view.chunk_symbol[chunk] - first if view.chunk_symbol[chunk] >= 0 else -1
-        end = view.chunk_end[chunk]
-        below = begins.get(end + 1, -1)
-        if below >= 0 and end <= len(lines) and _COMMENT.match(lines[end - 1]):
-            owner = below
+        owner = max(owners[chunk] - first, -1)
+        end = ends[chunk]
+        if end <= len(lines) and end + 1 in begins and _COMMENT.match(lines[end - 1]):
+            owner = begins[end + 1]
         whole = owner >= 0 and symbols[owner].end - symbols[owner].start < UNIT_LINES
         grouped.setdefault((owner, -1 if whole else chunk), []).append(chunk)
     found = []
     for (owner, block), chunks in grouped.items():
-        values = sorted([scores.chunks[chunk] for chunk in chunks], reverse=True)
-        score = values[0] + FURTHER_CHUNKS * sum(values[1:])
-        start, end = view.chunk_start[chunks[0]], view.chunk_end[chunks[-1]]
+        values = [scores.chunks[chunk] for chunk in chunks]
+        best = max(values)
+        score = best + FURTHER_CHUNKS * (sum(values) - best)
+        start, end = starts[chunks[0]], ends[chunks[-1]]
         named, exact = 0.0, False
         if owner >= 0:
             symbol = symbols[owner]

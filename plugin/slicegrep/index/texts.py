@@ -8,7 +8,7 @@ from collections import OrderedDict
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from slicegrep.source import source_of
+from slicegrep.source import source_of, utf8_lines
 
 if TYPE_CHECKING:
     from slicegrep.index.columns import FileRow
@@ -29,6 +29,8 @@ class Texts:
     def __init__(self, root: str) -> None:
         self._root = os.path.join(root, "")
         self._bytes: OrderedDict[int, bytes] = OrderedDict()
+        self._as_lines: set[int] = set()
+        """Files whose bytes are their lines in UTF-8 already."""
         self._sources: OrderedDict[int, Source] = OrderedDict()
         self._held = 0
         self._lock = Lock()
@@ -44,6 +46,16 @@ class Texts:
                 self._held += len(data)
                 self._make_room()
         return data
+
+    def utf8_lines(self, path: str, row: FileRow | None) -> bytes | None:
+        """Return a file's lines as source.utf8_lines does, None where it is no readable regular file."""
+        data = self.raw(path, row)
+        if data is None or (row is not None and row.id in self._as_lines):
+            return data
+        lines = utf8_lines(data)
+        if row is not None and lines is data:
+            self._as_lines.add(row.id)
+        return lines
 
     def source(self, path: str, row: FileRow | None) -> Source | None:
         """Return a file's lines, None where it is no readable regular file."""

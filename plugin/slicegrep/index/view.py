@@ -263,8 +263,8 @@ class View:
         found: set[str] = set()
         begin = "\n" + prefix
         for terms in self.columns.terms:
-            at = terms.find(begin)
-            while at >= 0 and terms.startswith(begin, at):
+            at = _first_line(terms, prefix)
+            while terms.startswith(begin, at):
                 end = terms.index("\n", at + 1)
                 found.add(terms[at + 1 : end])
                 at = end
@@ -283,6 +283,17 @@ class View:
                 at = identifiers.find(text, end)
         return sorted(found)
 
+    @cached_property
+    def identifiers_beyond_ascii(self) -> list[str]:
+        """The identifiers with letters beyond ASCII, in lower case."""
+        return [
+            name
+            for identifiers in self.columns.lower_identifiers
+            if not identifiers.isascii()
+            for name in identifiers.split("\n")
+            if not name.isascii()
+        ]
+
     def files_with(self, identifiers: Iterable[str]) -> set[int]:
         """Return the files that may hold one of the identifiers, in any spelling: none that does is missing."""
         found: set[int] = set()
@@ -300,9 +311,22 @@ class View:
             return given
         return self._texts.source(path, self.file_at(path))
 
-    def raw(self, path: str) -> bytes | None:
-        """Return the bytes of the file at a path relative to the root, or None."""
+    def utf8_lines(self, path: str) -> bytes | None:
+        """Return the lines of the file at a path relative to the root in UTF-8, as source.utf8_lines does, or None."""
         given = self._given.get(path)
         if given is not None:
-            return given.text.encode("utf-8", "surrogateescape")
-        return None if self._texts is None else self._texts.raw(path, self.file_at(path))
+            return given.text.encode("utf-8", "replace")
+        return None if self._texts is None else self._texts.utf8_lines(path, self.file_at(path))
+
+
+def _first_line(lines: str, text: str) -> int:
+    """Return where the LF stands before the first of sorted lines, each with an LF before it, that is not below `text`."""
+    low, high = 0, len(lines) - 1
+    while low < high:
+        at = lines.rfind("\n", 0, (low + high) // 2 + 1)
+        end = lines.find("\n", at + 1)
+        if lines[at + 1 : end] < text:
+            low = end
+        else:
+            high = at
+    return low
