@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
 from slicegrep.home import home_folder
-from slicegrep.index import open_view, view_of
+from slicegrep.index import Damaged, open_view, view_of
 from slicegrep.index.terms import joined
 from slicegrep.match import find
 from slicegrep.query import query_of
@@ -21,12 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.index import View
+    from slicegrep.query import Query
     from slicegrep.result import Result
     from slicegrep.types import Source
+    from slicegrep.walk import Walk
 
 __all__ = ["BOUNDARIES", "SearchError", "focused_read"]
 
 BOUNDARIES = ("auto", "fn", "none")
+TRIES = 2
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is named; of files that a walk finds, roles.kind_of says which are too large."""
 
@@ -70,11 +74,24 @@ def focused_read(
     _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
     place = _place(os.fspath(path), recursive=recursive)
     home = home or home_folder(os.environ)
-    query = query_of(pattern, case_sensitive=case_sensitive)
-    scope = _scope(
-        place, home, _Wanted(tuple(glob), tuple(type), no_ignore=no_ignore, hidden=hidden), progress=progress
+    asked = _Asked(
+        query_of(pattern, case_sensitive=case_sensitive),
+        before=before,
+        after=after,
+        budget=budget,
+        boundary=boundary,
+        objective=objective,
+        dedupe=dedupe,
     )
-    view, prefix = scope.view, scope.prefix
+    wanted = _Wanted(tuple(glob), tuple(type), no_ignore=no_ignore, hidden=hidden)
+    for _ in range(TRIES):
+        with suppress(Damaged):  # it is made anew when it is opened again
+            return _answer(place, _scope(place, home, wanted, progress=progress), asked, home)
+    raise SearchError(f"the index under {home} is damaged each time it is made: is the disk failing?")
+
+
+def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
+    query, view, prefix = asked.query, scope.view, scope.prefix
 
     def read(file: str) -> Source | None:
         return view.read(prefix + file)
@@ -83,7 +100,7 @@ def focused_read(
         place.folder,
         scope.files,
         query.patterns,
-        case_sensitive=case_sensitive,
+        case_sensitive=query.case_sensitive,
         view=view,
         read=read,
         prefix=prefix,
@@ -94,9 +111,9 @@ def focused_read(
         query,
         matches,
         read,
-        before=before,
-        after=after,
-        boundary=boundary,
+        before=asked.before,
+        after=asked.after,
+        boundary=asked.boundary,
         prefix=prefix,
         only=only,
     )
@@ -106,10 +123,10 @@ def focused_read(
         read,
         path=place.shown,
         query=query,
-        budget=budget,
-        objective=objective,
-        dedupe=dedupe,
-        boundary=boundary,
+        budget=asked.budget,
+        objective=asked.objective,
+        dedupe=asked.dedupe,
+        boundary=asked.boundary,
         hits=matches.by_file,
         count=count,
         exact=exact,
@@ -117,6 +134,19 @@ def focused_read(
         skipped=(*scope.skipped, *((one.path, one.why) for one in matches.skipped)),
         defined=lambda name: bool(view.symbols_named(joined(name))),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What was asked for, checked; the names are `focused_read`'s."""
+
+    query: Query
+    before: int
+    after: int
+    budget: int
+    boundary: str
+    objective: str
+    dedupe: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,20 +234,19 @@ def _scope(
         return _one_file(place)
     view = open_view(place.folder, home, progress=progress)
     prefix = _prefix(view.root, place.folder)
-    present = [
-        row.path[len(prefix) :] for row in view.files if row is not None and row.path.startswith(prefix)
-    ]
-    if wanted.everything:
+    present = view.paths_under(prefix)
+    if wanted.everything and present:
         return _Scope(view, prefix, present, None, _told(view.skipped, prefix), view.notes)
     from slicegrep.walk import walk  # noqa: PLC0415 (the index has walked)
 
-    walked = walk(
-        place.folder,
-        globs=wanted.globs,
-        types=wanted.types,
-        no_ignore=wanted.no_ignore,
-        hidden=wanted.hidden,
-    )
+    def walked_with(*, no_ignore: bool) -> Walk:
+        return walk(
+            place.folder, globs=wanted.globs, types=wanted.types, no_ignore=no_ignore, hidden=wanted.hidden
+        )
+
+    walked = walked_with(no_ignore=wanted.no_ignore)
+    if prefix and not walked.files:  # a folder that is ignored, and was named all the same
+        walked = walked_with(no_ignore=True)
     files = [file.path for file in walked.files]
     skipped = tuple((one.path, one.why) for one in walked.skipped)
     beyond = set(files).difference(present)

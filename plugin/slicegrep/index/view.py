@@ -73,6 +73,7 @@ class View:
         self._texts = texts
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
+        self._under: dict[str, list[str]] = {}
         self._kept: dict[str, Postings] = {}
         self._outlines: dict[int, tuple[Symbol, ...]] = {}
         self.files: list[FileRow | None] = [row if row.kind else None for row in self.columns.files]
@@ -141,6 +142,14 @@ class View:
     @cached_property
     def _file_of_path(self) -> dict[str, int]:
         return {row.path: row.id for row in self.files if row is not None}
+
+    def paths_under(self, prefix: str) -> list[str]:
+        """Return the paths of the files under a folder ("" or ending in `/`), relative to it. The list is kept: change nothing."""
+        found = self._under.get(prefix)
+        if found is None:
+            rows = [row for row in self.files if row is not None]
+            found = self._under[prefix] = [r.path[len(prefix) :] for r in rows if r.path.startswith(prefix)]
+        return found
 
     def file_at(self, path: str) -> FileRow | None:
         """Return the file with that path, or None."""

@@ -1,0 +1,197 @@
+"""The search verb: `focused_read` over folders and files, and what it says of what cannot be searched."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import pytest
+from slicegrep import Result, SearchError, focused_read
+
+CART = '''"""A cart."""
+
+
+def add_item(cart, item):
+    """Put an item into the cart."""
+    cart.append(item)
+    return len(cart)
+
+
+def total(cart):
+    """Sum the prices."""
+    return sum(item.price for item in cart)
+'''
+SHOP = "from cart import add_item\n\n\ndef buy(cart, item):\n    add_item(cart, item)\n"
+CHECK = "import cart as basket\n\n\ndef test_add_item():\n    assert basket.add_item([], 1) == 1\n"
+
+
+@pytest.fixture
+def shop(tmp_path: Path) -> Path:
+    root = tmp_path / "shop"
+    (root / "tests").mkdir(parents=True)
+    (root / "cart.py").write_text(CART)
+    (root / "shop.py").write_text(SHOP)
+    (root / "tests" / "test_cart.py").write_text(CHECK)
+    return root
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> str:
+    return str(tmp_path / "home")
+
+
+def files(result: Result) -> set[str]:
+    return {chunk.file for chunk in result.chunks}
+
+
+def test_definition_use_and_test_of_a_name_come_back(shop: Path, home: str) -> None:
+    """The three that are asked for: where it is, who uses it, what tests it; the definition first."""
+    result = focused_read(shop, "add_item", home=home)
+    assert result.chunks[0].file == "cart.py"
+    assert "def add_item" in result.chunks[0].text
+    assert files(result) == {"cart.py", "shop.py", "tests/test_cart.py"}
+    assert result.coverage == 1.0
+
+
+def test_a_chunk_is_the_lines_that_it_claims(shop: Path, home: str) -> None:
+    """Text and range agree with the file, line by line."""
+    for chunk in focused_read(shop, "cart", home=home).chunks:
+        lines = (shop / chunk.file).read_text().split("\n")
+        assert chunk.text.split("\n") == lines[chunk.line_start - 1 : chunk.line_end]
+
+
+def test_an_edit_is_seen_by_the_next_search(shop: Path, home: str) -> None:
+    """Also one that keeps the file's size, right after the search before."""
+    assert focused_read(shop, "add_item", home=home).chunks
+    (shop / "cart.py").write_text(CART.replace("add_item", "put_item"))
+    result = focused_read(shop, "put_item", home=home)
+    assert result.chunks[0].file == "cart.py"
+    assert "def put_item" in result.chunks[0].text
+
+
+def test_a_folder_inside_a_workspace_gives_paths_relative_to_it(shop: Path, home: str) -> None:
+    """The index is the workspace's, the answer is the folder's."""
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    assert focused_read(shop, "add_item", home=home).chunks
+    result = focused_read(shop / "tests", "add_item", home=home)
+    assert files(result) == {"test_cart.py"}
+    assert len(os.listdir(Path(home) / "index")) > 0
+
+
+def test_one_file_is_searched_without_an_index(shop: Path, home: str) -> None:
+    """Nothing is written for it."""
+    result = focused_read(shop / "cart.py", "total", home=home)
+    assert [chunk.file for chunk in result.chunks] == ["cart.py"]
+    assert not (Path(home) / "index").exists()
+
+
+def test_recursive_searches_the_folder_of_a_file(shop: Path, home: str) -> None:
+    """`-r` forces a walk even for a file path."""
+    assert "shop.py" in files(focused_read(shop / "cart.py", "add_item", recursive=True, home=home))
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"glob": ["*.py", "!tests"]}, {"cart.py", "shop.py"}),
+        ({"glob": ["tests/**"]}, {"tests/test_cart.py"}),
+        ({"type": ["js"]}, set()),
+    ],
+)
+def test_globs_and_types_narrow(
+    shop: Path, home: str, options: dict[str, list[str]], expected: set[str]
+) -> None:
+    """Vocabulary finds nothing outside of them either."""
+    assert files(focused_read(shop, "add_item", home=home, **options)) == expected  # type: ignore[arg-type]
+
+
+def test_what_gitignore_hides_is_found_only_when_asked_for(shop: Path, home: str) -> None:
+    """By `no_ignore`, or by naming the folder."""
+    (shop / ".gitignore").write_text("build/\n")
+    (shop / "build").mkdir()
+    (shop / "build" / "made.py").write_text("def add_item_made():\n    pass\n")
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    assert not focused_read(shop, "add_item_made", home=home).chunks or "build/made.py" not in files(
+        focused_read(shop, "add_item_made", home=home)
+    )
+    assert "build/made.py" in files(focused_read(shop, "add_item_made", no_ignore=True, home=home))
+    assert files(focused_read(shop / "build", "add_item_made", home=home)) == {"made.py"}
+
+
+def test_data_is_searched_where_a_glob_names_it(shop: Path, home: str) -> None:
+    """A table is no code, but what was asked for."""
+    (shop / "prices.csv").write_text("name,price\nteapot,3\n")
+    assert "prices.csv" not in files(focused_read(shop, "teapot", home=home))
+    assert files(focused_read(shop, "teapot", glob=["*.csv"], home=home)) == {"prices.csv"}
+
+
+def test_nothing_found_says_so(shop: Path, home: str) -> None:
+    """Negative evidence, and no slices that match."""
+    result = focused_read(shop, "warehouse_robot", home=home)
+    assert any("warehouse_robot" in line for line in result.negative_evidence)
+    assert result.coverage in (0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "part"),
+    [
+        ({"pattern": " | "}, "pattern is empty"),
+        ({"budget": 199}, "200 or more"),
+        ({"before": -1}, "0 or more"),
+        ({"boundary": "function"}, "auto, fn, none"),
+        ({"objective": "best"}, "def+caller"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused_with_what_can(
+    shop: Path, home: str, options: dict[str, object], part: str
+) -> None:
+    """A SearchError, which is a ValueError."""
+    asked = {"pattern": "add_item", "home": home, **options}
+    with pytest.raises(SearchError, match=part.replace("+", r"\+")):
+        focused_read(shop, **asked)  # type: ignore[arg-type]
+
+
+def test_a_binary_file_is_refused(tmp_path: Path, home: str) -> None:
+    """Its lines are none that Read shows."""
+    (tmp_path / "a.bin").write_bytes(b"\0\1\2" * 100)
+    with pytest.raises(SearchError, match="binary"):
+        focused_read(tmp_path / "a.bin", "x", home=home)
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path, home: str) -> None:
+    """Opening it would wait for a writer."""
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SearchError, match="neither a file nor a folder"):
+        focused_read(tmp_path / "pipe", "x", home=home)
+
+
+def test_a_missing_path_is_a_file_not_found_error(tmp_path: Path, home: str) -> None:
+    """As open() has it."""
+    with pytest.raises(FileNotFoundError):
+        focused_read(tmp_path / "nothing", "x", home=home)
+
+
+def test_an_index_that_is_damaged_under_a_search_is_made_anew(shop: Path, home: str) -> None:
+    """Rows that were changed behind its back cost one more look, not an error and not a wrong line."""
+    expected = focused_read(shop, "total", home=home).to_dict()
+    [database] = (Path(home) / "index").glob("*.sqlite")
+    with sqlite3.connect(database) as db:
+        tables = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type='table'")]
+        for table in tables:
+            columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
+            if "data" in columns:
+                db.execute(f"UPDATE {table} SET data = zeroblob(length(data))")
+    from slicegrep.index.opened import let_go
+
+    let_go()
+    assert focused_read(shop, "total", home=home).to_dict() == expected
+
+
+def test_a_home_that_cannot_be_written_costs_the_index_not_the_answer(shop: Path, tmp_path: Path) -> None:
+    """A file stands where the folder would be."""
+    blocked = tmp_path / "blocked"
+    blocked.write_text("")
+    result = focused_read(shop, "add_item", home=str(blocked / "home"))
+    assert result.chunks[0].file == "cart.py"
