@@ -127,6 +127,11 @@ class Columns:
         return self._whole("terms", [], lambda shelf, number: [_lines(shelf, number, "terms")])
 
     @cached_property
+    def beyond_ascii(self) -> list[str]:
+        """Identifiers with letters beyond ASCII, in lower case, of all segments."""
+        return self._whole("beyond_ascii", [], _beyond_ascii)
+
+    @cached_property
     def lower_identifiers(self) -> list[str]:
         """For each segment, its identifiers in lower case, likewise (some twice, and not quite sorted)."""
         return self._whole("lower", [], lambda shelf, number: [_lines(shelf, number, "identifiers").lower()])
@@ -134,6 +139,10 @@ class Columns:
 
 def _lines(shelf: Shelf, number: int, name: str) -> str:
     return f"\n{shelf.text(number, name)}\n"
+
+
+def _beyond_ascii(shelf: Shelf, number: int) -> list[str]:
+    return [name for name in shelf.text(number, "beyond_ascii").split("\n") if name]
 
 
 def _kinds(shelf: Shelf, number: int) -> list[str]:

@@ -85,13 +85,17 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
         parts[names], parts[codes] = text_of_names(list(table)), values.tobytes()
     used: Counter[str] = Counter()
     terms: set[str] = set()
+    beyond: set[str] = set()
     for number in numbers:
         used.update(snapshot.used(number))
         terms.update(snapshot.text(number, "terms").split("\n"))
+        beyond.update(snapshot.text(number, "beyond_ascii").split("\n"))
     terms.discard("")
+    beyond.discard("")
     words = sorted(used)
     parts["identifiers"] = "\n".join(words).encode()
     parts["identifier_files"] = array("I", [used[word] for word in words]).tobytes()
+    parts["beyond_ascii"] = "\n".join(sorted(beyond)).encode()
     parts["terms"] = "\n".join(sorted(terms)).encode()
     return {name: sealed(data) for name, data in parts.items()}
 

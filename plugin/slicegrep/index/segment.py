@@ -254,6 +254,7 @@ class Builder:
             "symbol_parent": self._symbol_parent.tobytes(),
             "identifiers": "\n".join(words).encode(),
             "identifier_files": array("I", [self.used[word] for word in words]).tobytes(),
+            "beyond_ascii": "\n".join(sorted({w.lower() for w in words if not w.isascii()})).encode(),
             "terms": "\n".join([term for term, _ in rows]).encode(),
         }
         outlines = [(bases.file + at, sealed(data)) for at, data in enumerate(self._outlines) if data]

@@ -292,16 +292,10 @@ class View:
                 at = identifiers.find(text, end)
         return sorted(found)
 
-    @cached_property
+    @property
     def identifiers_beyond_ascii(self) -> list[str]:
         """The identifiers with letters beyond ASCII, in lower case."""
-        return [
-            name
-            for identifiers in self.columns.lower_identifiers
-            if not identifiers.isascii()
-            for name in identifiers.split("\n")
-            if not name.isascii()
-        ]
+        return self.columns.beyond_ascii
 
     def files_with(self, identifiers: Iterable[str]) -> set[int]:
         """Return the files that may hold one of the identifiers, in any spelling: none that does is missing."""
