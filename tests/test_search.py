@@ -195,3 +195,23 @@ def test_a_home_that_cannot_be_written_costs_the_index_not_the_answer(shop: Path
     blocked.write_text("")
     result = focused_read(shop, "add_item", home=str(blocked / "home"))
     assert result.chunks[0].file == "cart.py"
+
+
+def test_history_lifts_what_was_changed_lately(tmp_path: Path, home: str) -> None:
+    """Two files that answer alike: the one of the newest commit comes first, if that is asked for."""
+    root = tmp_path / "twins"
+    root.mkdir()
+    git = ["git", "-C", str(root), "-c", "user.name=t", "-c", "user.email=t@localhost"]
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    bodies = {
+        "a.py": "def frobnicate(stone):\n    return stone.left\n",
+        "b.py": "def frobnicate(wood):\n    return wood\n",
+    }
+    for name, body in bodies.items():
+        (root / name).write_text(body)
+        subprocess.run([*git, "add", "."], check=True)
+        subprocess.run([*git, "commit", "-qm", name], check=True)
+    plain = [chunk.file for chunk in focused_read(root, "frobnicate", home=home).chunks]
+    lifted = [chunk.file for chunk in focused_read(root, "frobnicate", history=True, home=home).chunks]
+    assert sorted(plain) == sorted(lifted) == ["a.py", "b.py"]
+    assert lifted[0] == "b.py"

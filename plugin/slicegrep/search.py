@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from slicegrep.index import View
     from slicegrep.query import Query
     from slicegrep.result import Result
-    from slicegrep.types import Source
+    from slicegrep.types import Candidate, Source
     from slicegrep.walk import Walk
 
 __all__ = ["BOUNDARIES", "SearchError", "focused_read"]
@@ -55,6 +55,7 @@ def focused_read(
     no_ignore: bool = False,
     hidden: bool = False,
     case_sensitive: bool = False,
+    history: bool = False,
     home: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
@@ -66,7 +67,8 @@ def focused_read(
     (boundary `none`: exactly, `auto`: not past the outermost definition; `fn` takes the enclosing definition instead).
     `objective` says what a place is kept for: `def+caller`, `def+test`, both (`auto`), or the best slice alone
     (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names) narrow the
-    files; `no_ignore` and `hidden` widen them. `home` is SLICEGREP_HOME, from the environment by default. `progress(done, total)`,
+    files; `no_ignore` and `hidden` widen them. `history` lets files count more that git's log saw changed lately (history.py: not
+    shown to help). `home` is SLICEGREP_HOME, from the environment by default. `progress(done, total)`,
     in files, is called while a long index is made.
 
     Raises SearchError (a ValueError) for what cannot be searched, FileNotFoundError and PermissionError for `path`.
@@ -82,6 +84,7 @@ def focused_read(
         boundary=boundary,
         objective=objective,
         dedupe=dedupe,
+        history=history,
     )
     wanted = _Wanted(tuple(glob), tuple(type), no_ignore=no_ignore, hidden=hidden)
     for _ in range(TRIES):
@@ -117,6 +120,15 @@ def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
         prefix=prefix,
         only=only,
     )
+    if asked.history:
+        candidates = _by_history(candidates, view.root, home, prefix)
+    if query.route == "vague" and (os.environ.get("SLICEGREP_DENSE_MODEL") or os.path.isdir(_models(home))):
+        from slicegrep.dense import knobs_of, with_dense  # noqa: PLC0415 (few have a model)
+
+        knobs = knobs_of(os.environ)
+        candidates = with_dense(
+            candidates, view, query.text, home=home, knobs=knobs, prefix=prefix, only=only
+        )
     count, exact = counter(_vocabulary(home))
     return assemble(
         candidates,
@@ -147,6 +159,7 @@ class _Asked:
     boundary: str
     objective: str
     dedupe: bool
+    history: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +213,18 @@ def _checked(pattern: str, *, before: int, after: int, budget: int, boundary: st
         raise SearchError(f"boundary is one of {', '.join(BOUNDARIES)}, not {boundary!r}")
     if objective not in OBJECTIVES:
         raise SearchError(f"objective is one of {', '.join(OBJECTIVES)}, not {objective!r}")
+
+
+def _by_history(candidates: list[Candidate], root: str, home: str, prefix: str) -> list[Candidate]:
+    from slicegrep.history import prior  # noqa: PLC0415 (off by default)
+
+    factors = prior(root, home)
+    weighed = [replace(one, score=one.score * factors.get(prefix + one.file, 1.0)) for one in candidates]
+    return sorted(weighed, key=lambda one: -one.score)
+
+
+def _models(home: str) -> str:
+    return os.path.join(home, "models")
 
 
 def _vocabulary(home: str) -> str:

@@ -63,6 +63,7 @@ _PASSED_ON = (
     "no_ignore",
     "hidden",
     "case_sensitive",
+    "history",
 )
 """Options that `focused_read` takes by the same name."""
 
@@ -281,6 +282,7 @@ def _add_how(group: argparse._ArgumentGroup) -> None:
         help="what is kept a place for: def+caller, def+test, auto (all three), or single (the best slice alone)",
     )
     add("--no-dedupe", dest="dedupe", action="store_false", help="keep slices that nearly repeat another")
+    add("--history", action="store_true", help="files that git's log saw changed lately count more")
     add("-B", "--before", type=lines, metavar="N", help="as BEFORE")
     add("-A", "--after", type=lines, metavar="N", help="as AFTER")
     add("-C", "--context", type=lines, metavar="N", help="as both")
