@@ -180,7 +180,7 @@ def _compiled(loose: str, options: Any) -> Any:
 
 
 def _backtracking(exact: str, *, wide: bool, case_sensitive: bool) -> Any:
-    import regex  # type: ignore[import-untyped] # noqa: PLC0415 (15 ms that most searches do not need)
+    import regex  # noqa: PLC0415 (15 ms that most searches do not need)
 
     flags = (0 if wide else regex.ASCII) | (0 if case_sensitive else regex.IGNORECASE)
     try:
