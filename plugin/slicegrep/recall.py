@@ -83,7 +83,7 @@ def recall(
     ("" or ending in `/`) in the view. `only` are the paths (of the view) that are searched, None for all. Candidates of
     one file do not overlap. Scores are hundredths of the best candidate's.
     """
-    scores = score_files(view, query, keys_of(view, query), prefix=prefix, only=only)
+    scores = score_files(view, query, keys_of(query), prefix=prefix, only=only)
 
     def cut(hits: Sequence[Hit], symbols: Sequence[Symbol], total: int, lines: Sequence[str]) -> list[Region]:
         return regions(hits, symbols, total, before=before, after=after, boundary=boundary, lines=lines)

@@ -1,0 +1,141 @@
+"""What the files of an index say of themselves, whatever is asked: their names, what they are for, who mentions them."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from slicegrep.outline.nest import FUNCTION_KINDS
+from slicegrep.words import stem, sub_words
+
+if TYPE_CHECKING:
+    from slicegrep.index import View
+
+__all__ = ["PLATFORMS", "FileFacts", "facts_of", "idf", "stems_of"]
+
+MOST_FOLDERS = 2
+"""Folders above a file whose names count as its own."""
+DOCUMENT = 0.3
+CONFIG = 0.2
+ASIDE = 0.3
+"""Factors of documentation and examples, configuration, and vendored, generated or minified code."""
+DESCRIBES = 0.1
+RUNS_SHARE = 0.5
+"""A file that only describes (types, constants, declarations) counts DESCRIBES less than one with RUNS_SHARE of its
+lines in functions."""
+
+_HOLDERS = frozenset({"index", "mod", "__init__", "__main__", "main", "lib", "init"})
+"""Stems of files that say nothing: the folder is the name."""
+_PLATFORM_NAMES = """
+win win32 win64 windows linux darwin mac macos osx aix bsd freebsd openbsd netbsd sunos solaris android
+ios os390 ibmi cygwin mingw haiku qnx hurd wasm wasi
+"""
+PLATFORMS = frozenset(_PLATFORM_NAMES.split())
+"""Names of one platform; `unix` and `posix` are not among them: what stands there is the general case."""
+_PLATFORM = re.compile(
+    r"(?:^|[/_.-])(?:" + "|".join(sorted(PLATFORMS, key=len, reverse=True)) + r")(?=[/_.-])", re.IGNORECASE
+)
+_PATHS = (
+    200_000  # of which the stems are kept: a tree that changes gets a new view, with mostly the same paths
+)
+
+
+class FileFacts:
+    """The facts of one view. Lists go by file id; replaced files have empty entries."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self.rarity: dict[str, float] = {}
+        """Of keys that were looked up."""
+        self.own: list[tuple[str, ...]] = []
+        """Stems of each file's name."""
+        self.folders: list[tuple[str, ...]] = []
+        """The same with those of its folders."""
+        self.holding: dict[str, list[int]] = {}
+        """Files by a stem of `folders`."""
+        self.factor: list[float] = []
+        self.test = bytearray(len(view.files))
+        self.platform = bytearray(len(view.files))
+        central: list[float] = []
+        for row in view.files:
+            own, folders, platform = _of_path(row.path) if row is not None else ((), (), False)
+            self.own.append(own)
+            self.folders.append(folders)
+            for part in folders:
+                self.holding.setdefault(part, []).append(len(self.own) - 1)
+            self.factor.append(_factor(row.kind, row.flags) if row is not None else 0.0)
+            if row is not None:
+                self.platform[row.id] = platform
+                self.test[row.id] = "test" in row.flags
+            central.append(math.log1p(row.mentions) if row is not None else 0.0)
+        most = max(central, default=0.0) or 1.0
+        self.central = [value / most for value in central]
+        """How much the other files mention what a file defines, as a share of the most, by the logarithm."""
+        self._runs: dict[int, float] = {}
+
+    def rare(self, key: str) -> float:
+        """Return BM25's inverse document frequency of a key, a chunk being a document."""
+        known = self.rarity.get(key)
+        if known is None:
+            view = self._view
+            known = self.rarity[key] = idf(len(view.chunk_postings(key)[0]), view.chunk_count)
+        return known
+
+    def runs(self, file: int) -> float:
+        """Return the factor for how much of a file is functions."""
+        known = self._runs.get(file)
+        if known is None:
+            row = self._view.files[file]
+            symbols = self._view.symbols_of(file)
+            lines = sum(
+                [s.end - s.start + 1 for s in symbols if s.kind in FUNCTION_KINDS and s.end > s.start]
+            )
+            share = min(lines / max(row.lines, 1) / RUNS_SHARE, 1.0) if row is not None else 0.0
+            known = self._runs[file] = 1 - DESCRIBES * (1 - share)
+        return known
+
+
+_KNOWN: WeakKeyDictionary[View, FileFacts] = WeakKeyDictionary()
+
+
+def facts_of(view: View) -> FileFacts:
+    """Return the facts of a view, which are gathered once."""
+    known = _KNOWN.get(view)
+    if known is None:
+        known = _KNOWN[view] = FileFacts(view)
+    return known
+
+
+def idf(holding: int, count: int) -> float:
+    """BM25's inverse document frequency (Robertson and Zaragoza 2009), never negative."""
+    return math.log(1 + (max(count - holding, 0) + 0.5) / (holding + 0.5))
+
+
+@lru_cache(maxsize=65_536)
+def stems_of(name: str) -> tuple[str, ...]:
+    """Return the distinct stems of a name's sub-words."""
+    return tuple(dict.fromkeys([stem(part) for part in sub_words(name)]))
+
+
+@lru_cache(maxsize=_PATHS)
+def _of_path(path: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
+    """Return the stems of a file's name, those with its folders', and whether it is for one platform."""
+    folders, _, name = path.rpartition("/")
+    above = folders.split("/")[-MOST_FOLDERS:] if folders else []
+    first = name.lstrip(".").split(".")[0]
+    if first.lower() in _HOLDERS and above:
+        first = above[-1]
+    own = stems_of(first)
+    every = dict.fromkeys([*own, *[part for folder in above for part in stems_of(folder)]])
+    return own, tuple(every), _PLATFORM.search(path) is not None
+
+
+@lru_cache(maxsize=1024)
+def _factor(kind: str, flags: frozenset[str]) -> float:
+    factor = {"docs": DOCUMENT, "config": CONFIG}.get(kind, 1.0)
+    if "docs" in flags and kind == "code":
+        factor *= DOCUMENT
+    return factor if flags.isdisjoint(("vendored", "generated", "minified")) else factor * ASIDE
