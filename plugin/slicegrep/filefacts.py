@@ -8,16 +8,16 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from slicegrep.index.terms import path_stems
 from slicegrep.outline.nest import FUNCTION_KINDS
-from slicegrep.words import stem, sub_words
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slicegrep.index import View
 
-__all__ = ["PLATFORMS", "FileFacts", "facts_of", "idf", "stems_of"]
+__all__ = ["PLATFORMS", "FileFacts", "facts_of", "idf"]
 
-MOST_FOLDERS = 2
-"""Folders above a file whose names count as its own."""
 DOCUMENT = 0.3
 CONFIG = 0.2
 ASIDE = 0.3
@@ -27,8 +27,6 @@ RUNS_SHARE = 0.5
 """A file that only describes (types, constants, declarations) counts DESCRIBES less than one with RUNS_SHARE of its
 lines in functions."""
 
-_HOLDERS = frozenset({"index", "mod", "__init__", "__main__", "main", "lib", "init"})
-"""Stems of files that say nothing: the folder is the name."""
 _PLATFORM_NAMES = """
 win win32 win64 windows linux darwin mac macos osx aix bsd freebsd openbsd netbsd sunos solaris android
 ios os390 ibmi cygwin mingw haiku qnx hurd wasm wasi
@@ -50,25 +48,12 @@ class FileFacts:
         self._view = view
         self.rarity: dict[str, float] = {}
         """Of keys that were looked up."""
-        self.own: list[tuple[str, ...]] = []
-        """Stems of each file's name."""
-        self.folders: list[tuple[str, ...]] = []
-        """The same with those of its folders."""
-        self.holding: dict[str, list[int]] = {}
-        """Files by a stem of `folders`."""
         self.factor: list[float] = []
         self.test = bytearray(len(view.files))
-        self.platform = bytearray(len(view.files))
         central: list[float] = []
         for row in view.files:
-            own, folders, platform = _of_path(row.path) if row is not None else ((), (), False)
-            self.own.append(own)
-            self.folders.append(folders)
-            for part in folders:
-                self.holding.setdefault(part, []).append(len(self.own) - 1)
             self.factor.append(_factor(row.kind, row.flags) if row is not None else 0.0)
             if row is not None:
-                self.platform[row.id] = platform
                 self.test[row.id] = "test" in row.flags
             central.append(math.log1p(row.mentions) if row is not None else 0.0)
         most = max(central, default=0.0) or 1.0
@@ -83,6 +68,20 @@ class FileFacts:
             view = self._view
             known = self.rarity[key] = idf(len(view.chunk_postings(key)[0]), view.chunk_count)
         return known
+
+    def names(self, file: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Return the stems of a file's name, and those with its folders'."""
+        row = self._view.files[file]
+        return _names_of(row.path) if row is not None else ((), ())
+
+    def called(self, part: str) -> Sequence[int]:
+        """Return the files whose `names` hold a stem."""
+        return self._view.files_on_path(part)
+
+    def platform(self, file: int) -> bool:
+        """Return whether a file is for one platform."""
+        row = self._view.files[file]
+        return row is not None and _is_for_platform(row.path)
 
     def runs(self, file: int) -> float:
         """Return the factor for how much of a file is functions."""
@@ -114,23 +113,14 @@ def idf(holding: int, count: int) -> float:
     return math.log(1 + (max(count - holding, 0) + 0.5) / (holding + 0.5))
 
 
-@lru_cache(maxsize=65_536)
-def stems_of(name: str) -> tuple[str, ...]:
-    """Return the distinct stems of a name's sub-words."""
-    return tuple(dict.fromkeys([stem(part) for part in sub_words(name)]))
+@lru_cache(maxsize=_PATHS)
+def _names_of(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    return path_stems(path)
 
 
 @lru_cache(maxsize=_PATHS)
-def _of_path(path: str) -> tuple[tuple[str, ...], tuple[str, ...], bool]:
-    """Return the stems of a file's name, those with its folders', and whether it is for one platform."""
-    folders, _, name = path.rpartition("/")
-    above = folders.split("/")[-MOST_FOLDERS:] if folders else []
-    first = name.lstrip(".").split(".")[0]
-    if first.lower() in _HOLDERS and above:
-        first = above[-1]
-    own = stems_of(first)
-    every = dict.fromkeys([*own, *[part for folder in above for part in stems_of(folder)]])
-    return own, tuple(every), _PLATFORM.search(path) is not None
+def _is_for_platform(path: str) -> bool:
+    return _PLATFORM.search(path) is not None
 
 
 @lru_cache(maxsize=1024)

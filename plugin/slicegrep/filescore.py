@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
-from slicegrep.filefacts import PLATFORMS, facts_of, idf, stems_of
+from slicegrep.filefacts import PLATFORMS, facts_of, idf
+from slicegrep.index.terms import stems_of
 from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def _factors(facts: FileFacts, query: Query, allowed: Iterable[int]) -> dict[int
     test = 1.0 if query.wants_tests else TEST
     twin = TWIN if PLATFORMS.isdisjoint(query.names) else 1.0
     tests, platform, factor = facts.test, facts.platform, facts.factor
-    return {at: factor[at] * (test if tests[at] else 1.0) * (twin if platform[at] else 1.0) for at in allowed}
+    return {at: factor[at] * (test if tests[at] else 1.0) * (twin if platform(at) else 1.0) for at in allowed}
 
 
 def _chunk_scores(
@@ -202,13 +203,12 @@ class _Said:
 
     def of_path(self, facts: FileFacts, at: int, *, true: bool = False) -> float:
         """Return what the path of a file is worth."""
-        return PATH * self.share(facts.own[at], true=true) + FOLDERS * self.share(
-            facts.folders[at], true=true
-        )
+        own, folders = facts.names(at)
+        return PATH * self.share(own, true=true) + FOLDERS * self.share(folders, true=true)
 
     def of_paths(self, facts: FileFacts, files: Collection[int]) -> dict[int, float]:
         """Return what paths are worth, by file id; those that say nothing are left out."""
-        touched = {at for key in self._mass for at in facts.holding.get(key, ())}
+        touched = {at for key in self._mass for at in facts.called(key)}
         return {at: self.of_path(facts, at) for at in touched if at in files}
 
     def of_symbols(self, view: View, files: Collection[int]) -> dict[int, tuple[int, float]]:

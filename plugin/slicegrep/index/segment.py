@@ -18,10 +18,12 @@ from slicegrep.index.terms import (
     HEAVIEST,
     LONGEST_LINE,
     NAME,
+    PATH_TERM,
     SIGNATURE,
     documentation_of,
     impacts,
     name_terms_of,
+    path_stems,
     terms_of,
 )
 from slicegrep.outline.nest import CLASS_KINDS
@@ -121,6 +123,7 @@ class Builder:
         self._chunks: list[array[int]] = []
         self._files: list[array[int]] = []
         self._names: dict[str, array[int]] = {}
+        self._on_paths: dict[str, array[int]] = {}
 
     def add(self, document: Document, source: Source | None, outline: Outline | None) -> None:
         """Take a file. Without a source (binary, too large, unreadable) only its row is kept, so that a change is noticed."""
@@ -139,6 +142,8 @@ class Builder:
         else:
             self._add_text(len(self.paths), source, outline)
             self._add_symbols(outline.symbols)
+            for part in path_stems(document.path)[1]:
+                self._on_paths.setdefault(PATH_TERM + part, array("I")).append(len(self.paths))
         self._chunk_count.append(len(self._chunk_file) - self._first_chunk[-1])
         self.paths.append(document.path)
 
@@ -291,7 +296,11 @@ class Builder:
         found = {term: (chunks, files) for term, chunks, files in posted if files}
         nothing = array("I")
         rows = []
-        for term in sorted({*found, *named}):
+        for term in sorted({*found, *named, *self._on_paths}):
+            if term in self._on_paths:
+                files = array("I", [bases.file + file for file in self._on_paths[term]])
+                rows.append((term, sealed(packed(nothing, b"", files, b"\1" * len(files), nothing))))
+                continue
             chunks, files = found.get(term, (nothing, nothing))
             names = named.get(term)
             if len(chunks) == 1 and names is None:

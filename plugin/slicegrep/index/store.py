@@ -30,7 +30,7 @@ __all__ = [
     "remove",
 ]
 
-VERSION = 2
+VERSION = 3
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
 built anew."""
 

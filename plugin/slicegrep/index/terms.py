@@ -20,11 +20,14 @@ __all__ = [
     "HEAVIEST",
     "LONGEST_LINE",
     "NAME",
+    "PATH_TERM",
     "SIGNATURE",
     "documentation_of",
     "impacts",
     "joined",
     "name_terms_of",
+    "path_stems",
+    "stems_of",
     "terms_of",
 ]
 
@@ -39,6 +42,13 @@ B = 0.6
 CHUNK_LENGTH = 40
 FILE_LENGTH = 500
 """Identifiers of a middling chunk and file. Fixed, so that a changed file changes nothing that is written of others."""
+
+PATH_TERM = "/"
+"""Before a stem of a file's path in the postings: files alone are under it."""
+MOST_FOLDERS = 2
+"""Folders above a file whose names count as its own."""
+_HOLDERS = frozenset({"index", "mod", "__init__", "__main__", "main", "lib", "init"})
+"""Stems of files that say nothing: the folder is the name."""
 
 LONGEST_LINE = 5_000
 """Characters. What is longer is minified or encoded; no search looks at it either."""
@@ -149,3 +159,20 @@ def documentation_of(source: Source, text: str) -> bytearray | None:
         flags[line : line + lines] = b"\1" * lines
         at = begin
     return flags
+
+
+def path_stems(path: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the stems of a file's name, and those with its last MOST_FOLDERS folders'."""
+    folders, _, name = path.rpartition("/")
+    above = folders.split("/")[-MOST_FOLDERS:] if folders else []
+    first = name.lstrip(".").split(".")[0]
+    if first.lower() in _HOLDERS and above:
+        first = above[-1]
+    own = stems_of(first)
+    return own, tuple(dict.fromkeys([*own, *[part for folder in above for part in stems_of(folder)]]))
+
+
+@lru_cache(maxsize=65_536)
+def stems_of(name: str) -> tuple[str, ...]:
+    """Return the distinct stems of a name's sub-words."""
+    return _stems(sub_words(name))

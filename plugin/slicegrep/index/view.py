@@ -10,7 +10,7 @@ from slicegrep.index.columns import Columns, FileRow
 from slicegrep.index.postings import NOTHING, Postings, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
-from slicegrep.index.terms import joined
+from slicegrep.index.terms import PATH_TERM, joined
 from slicegrep.types import Source, Symbol
 from slicegrep.words import stem, sub_words
 
@@ -168,6 +168,10 @@ class View:
         """Return the files that hold a term, ascending, and its impact in each as a whole."""
         found = self._kept.get(term) or self._find(term)
         return found.files, found.file_impacts
+
+    def files_on_path(self, stem: str) -> array[int]:
+        """Return the files whose name, or one of whose last folders, holds a stem (terms.path_stems), ascending."""
+        return self.file_postings(PATH_TERM + stem)[0]
 
     def name_postings(self, stem: str) -> array[int]:
         """Return the symbols whose names hold a stem, ascending."""
