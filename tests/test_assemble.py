@@ -357,6 +357,28 @@ def test_slices_that_touch_or_overlap_are_one(count: Callable[[str], int]) -> No
     assert result.coverage == 1.0
 
 
+def test_each_slice_and_omission_is_named_by_its_own_definition(count: Callable[[str], int]) -> None:
+    """A candidate that spans many methods gives slices of some: none has the name of the candidate's first."""
+    files = files_of("".join(function(f"m{n}", 40, holds="needle()") for n in range(10)))
+    hits = tuple(range(21, 400, 40))
+    found = [Candidate("src/mod0.py", 1, 400, 100.0, ("match",), "m0", "", hits, 61)]
+
+    def symbol_at(file: str, line: int) -> str:
+        assert file == "src/mod0.py"
+        return f"m{(line - 1) // 40}"
+
+    result = answer(files, found, count, budget=500, boundary="fn", symbol_at=symbol_at)
+    assert len(result.chunks) > 1
+    for chunk in result.chunks:
+        held = [line for line in hits if chunk.line_start <= line <= chunk.line_end]
+        assert chunk.symbol in {symbol_at(chunk.file, line) for line in held}
+    assert "m1" in {chunk.symbol for chunk in result.chunks}
+    assert len({one.symbol for one in result.omitted}) > 1
+    for one in result.omitted:
+        assert one.symbol in {symbol_at(one.file, line) for line in range(one.line_start, one.line_end + 1)}
+    assert {one.symbol for one in answer(files, found, count, budget=500).chunks} == {"m0"}
+
+
 def test_several_short_answers_come_before_one_long_function(count: Callable[[str], int]) -> None:
     """Of ten matches in long functions a small budget shows most, not the first function whole."""
     files = files_of(*[function(f"f{n}", 300, holds="needle()") for n in range(10)])

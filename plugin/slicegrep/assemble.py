@@ -67,6 +67,7 @@ def assemble(
     exact: bool = True,
     hits: Mapping[str, Sequence[Hit]] | None = None,
     defined: Callable[[str], bool] | None = None,
+    symbol_at: Callable[[str, int], str] | None = None,
     notes: Sequence[str] = (),
     skipped: Sequence[tuple[str, str]] = (),
 ) -> Result:
@@ -78,8 +79,9 @@ def assemble(
     False) is among the omissions, and a note says where it is.
 
     `read` returns a file of a candidate, None where it is gone. `hits` are the matching lines by file, and `defined`
-    tells whether a name has a definition: negative evidence is said as far as they are given. `exact` says whether
-    `count` is. Raises ValueError for a budget under LEAST_BUDGET and for an objective that there is not.
+    tells whether a name has a definition: negative evidence is said as far as they are given. `symbol_at` returns the
+    qualified name of the innermost definition around a line (1-based) of a file, "" at the module level; without it each
+    part of a candidate has the candidate's symbol. `exact` says whether `count` is. Raises ValueError for a budget under LEAST_BUDGET and for an objective that there is not.
     """
     if budget < LEAST_BUDGET:
         raise ValueError(
@@ -89,7 +91,12 @@ def assemble(
         raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
     material = gathered(candidates, read, budget, OBJECTIVES[objective], query.route, near=dedupe)
     losses = Losses(
-        material.candidates, material.parts, material.lines_of, material.repeated, whole=boundary == "fn"
+        material.candidates,
+        material.parts,
+        material.lines_of,
+        material.repeated,
+        whole=boundary == "fn",
+        symbol_at=symbol_at,
     )
     bare = Result(
         path=path,
@@ -109,7 +116,14 @@ def assemble(
     unfound = Unfound(query, hits, path, defined) if hits is not None else None
     sheet = material.sheet(query, budget) if material.considered else None
     return _Assembly(
-        bare, material, sheet, losses=losses, unfound=unfound, count=count, alone=objective == "single"
+        bare,
+        material,
+        sheet,
+        losses=losses,
+        unfound=unfound,
+        count=count,
+        alone=objective == "single",
+        symbol_at=symbol_at,
     ).result()
 
 
@@ -126,6 +140,7 @@ class _Assembly:
         unfound: Unfound | None,
         count: Callable[[str], int],
         alone: bool,
+        symbol_at: Callable[[str, int], str] | None,
     ) -> None:
         self._material = material
         self._losses = losses
@@ -135,6 +150,7 @@ class _Assembly:
         self._unfound = unfound
         self._sheet = sheet
         self._alone = alone
+        self._symbol_at = symbol_at
         self._known: dict[str, int] = {}
 
     def result(self) -> Result:
@@ -210,8 +226,9 @@ class _Assembly:
         for one in sorted(stretches, key=lambda one: (one.candidate, one.start)):
             of = candidates[one.candidate]
             text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
+            symbol = of.symbol if self._symbol_at is None else self._symbol_at(one.file, one.best)
             chunks.append(
-                Chunk(one.file, one.start, one.end, text, of.score, ", ".join(of.reasons), of.symbol, 0)
+                Chunk(one.file, one.start, one.end, text, of.score, ", ".join(of.reasons), symbol, 0)
             )
         return chunks
 

@@ -9,7 +9,7 @@ from slicegrep.sheet import CHARACTERS_A_TOKEN, LINE_TOKENS, minus
 from slicegrep.types import Omission
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.sheet import Part
     from slicegrep.types import Candidate
@@ -36,12 +36,14 @@ class Losses:
         repeated: Mapping[int, int],
         *,
         whole: bool,
+        symbol_at: Callable[[str, int], str] | None = None,
     ) -> None:
         """`parts` are the candidates' own lines, `lines_of` the files that were read, `repeated` maps a repeat to its original.
 
         With `whole` a candidate is lost as far as it is not shown; without, the lines around its hits may be left out, unless it is a
-        definition.
+        definition. `symbol_at` names the innermost definition around a line of a file.
         """
+        self._symbol_at = symbol_at
         self._candidates = candidates
         self._parts = parts
         self._lines_of = lines_of
@@ -123,7 +125,11 @@ class Losses:
         else:
             characters = sum(map(len, lines[start - 1 : end]))
             tokens = ceil(count * LINE_TOKENS + characters / CHARACTERS_A_TOKEN)
-        return one.score * share, Omission(one.file, start, end, tokens, one.score, reasons, one.symbol)
+        symbol = one.symbol
+        if self._symbol_at is not None and (count <= one.end - one.start or len(one.hits) > 1):
+            inside = [line for line in (one.best, *one.hits) if start <= line <= end]
+            symbol = self._symbol_at(one.file, inside[0] if inside else start)
+        return one.score * share, Omission(one.file, start, end, tokens, one.score, reasons, symbol)
 
 
 def _inside(lines: Sequence[int] | set[int], runs: Sequence[tuple[int, int]]) -> int:

@@ -48,6 +48,8 @@ class Stretch(NamedTuple):
     """The best one that has lines in it, by its place in the ranking."""
     tokens: float
     """About what it costs, with the lines above and below."""
+    best: int
+    """The candidate's best line where that is in it, else the line that is worth most."""
 
 
 def minus(start: int, end: int, taken: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
@@ -134,6 +136,8 @@ class Sheet:
         costs = [LINE_TOKENS + len(line.lstrip()) / CHARACTERS_A_TOKEN for line in self._lines]
         for first, _, _ in self._runs:
             costs[first - 2] = NEVER
+        self._worth = gains.copy()
+        self._best_of = best_of
         self._gains, self._costs = Sums(gains), Sums(costs)
         self._firsts = [first for first, _, _ in self._runs]
         owners = set(self._owners)  # of a candidate that a better one covers there are no lines
@@ -187,9 +191,14 @@ class Sheet:
     def _stretch(self, chosen: Range) -> Stretch:
         file = self._runs[bisect_right(self._firsts, chosen.start) - 1][1]
         start = self._line(chosen.start)
-        owners = [owner for owner in self._owners[chosen.start - 1 : chosen.end] if owner >= 0]
+        end = start + chosen.end - chosen.start
+        candidate = min([owner for owner in self._owners[chosen.start - 1 : chosen.end] if owner >= 0])
+        best = self._best_of[candidate]
+        if not start <= best <= end:
+            worth = self._worth[chosen.start - 1 : chosen.end]
+            best = start + worth.index(max(worth))
         tokens = self._costs.of(chosen.start, chosen.end) + HEADER_TOKENS
-        return Stretch(file, start, start + chosen.end - chosen.start, min(owners), tokens)
+        return Stretch(file, start, end, candidate, tokens, best)
 
 
 def _joined(stretches: Sequence[Stretch]) -> list[Stretch]:
@@ -204,6 +213,7 @@ def _joined(stretches: Sequence[Stretch]) -> list[Stretch]:
                 max(last.end, one.end),
                 min(last.candidate, one.candidate),
                 last.tokens + one.tokens,
+                (one if one.candidate < last.candidate else last).best,
             )
         else:
             found.append(one)
