@@ -167,6 +167,16 @@ def test_a_home_folder_that_others_read_is_a_warning(tmp_path: Path) -> None:
     assert (status, mend) == ("warn", f"run: chmod 700 {tmp_path / 'home'}")
 
 
+def test_a_home_folder_that_others_read_does_not_keep_a_read_from_being_tried(ready: Path) -> None:
+    """Nothing that an interception needs is missing then; where the environment is, it is named."""
+    (ready / "home").chmod(0o755)
+    ((status, text, _),) = findings(ready)["interception"]
+    assert (status, "lines, a map and slices" in text) == ("ok", True)
+    (ready / "home" / "env").unlink()
+    ((status, text, _),) = findings(ready)["interception"]
+    assert (status, text) == ("warn", "not tried, for want of the environment (see above)")
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "status", "text"),
     [

@@ -86,7 +86,7 @@ def examine(environment: Mapping[str, str]) -> list[Finding]:
         _vocabulary(place),
         *_settings(environment),
         _client(),
-        _interception(place, usable=home.status == ready.status == OK),
+        _interception(place, home, ready),
         _fail_opens(place),
     ]
 
@@ -208,14 +208,15 @@ def _client() -> Finding:
     return Finding("client", OK, text)
 
 
-def _interception(place: Place, *, usable: bool) -> Finding:
+def _interception(place: Place, *needed: Finding) -> Finding:
     name = "interception"
     root = Path(__file__).resolve().parents[2]
     launcher = root / "hooks" / "slicegrep-hook"
     if not launcher.is_file():
         return Finding(name, OK, "this is the library, not the plugin: there are no hooks to try")
-    if not usable:
-        return Finding(name, WARN, "not tried: what it needs is not there (see above)")
+    for one in needed:
+        if one.status == FAIL or (one.check == "environment" and one.status != OK):
+            return Finding(name, WARN, f"not tried, for want of the {one.check} (see above)")
     trial: Trial = try_hooks(launcher, place)
     if trial.trouble:
         return Finding(
