@@ -186,10 +186,20 @@ def test_long_work_is_spoken_of_on_a_terminal_and_the_line_goes_away(tmp_path: P
     assert (status, shown) == (0, "\r\x1b[Kslicegrep: indexing file 1,500 of 2,000\r\x1b[Kdone\n")
 
 
-def test_long_work_is_not_spoken_of_in_a_pipe(tmp_path: Path) -> None:
-    """Nothing on standard error: whoever reads it would take it for an error."""
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ("0.8", ""),
+        ("2.1", "slicegrep: indexing file 1,500 of 2,000; the next time only what has changed\n"),
+    ],
+)
+def test_work_that_takes_over_two_seconds_is_spoken_of_once_in_a_pipe(
+    tmp_path: Path, seconds: str, said: str
+) -> None:
+    """One line on standard error, so that an agent knows what it waits for, and that it will not again."""
     variables = environment(tmp_path, PYTHONPATH=str(ROOT / "plugin"))
+    slow = SLOW.replace("sleep(0.8)", f"sleep({seconds})")
     done = subprocess.run(
-        [sys.executable, "-c", SLOW], env=variables, capture_output=True, text=True, check=True
+        [sys.executable, "-c", slow], env=variables, capture_output=True, text=True, check=True
     )
-    assert (done.stdout, done.stderr) == ("done\n", "")
+    assert (done.stdout, done.stderr) == ("done\n", said)

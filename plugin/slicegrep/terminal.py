@@ -15,6 +15,8 @@ __all__ = ["complain", "open_streams", "progress", "show", "visible", "wants_col
 
 PROGRESS_AFTER = 0.7
 """Seconds before work that goes on is spoken of: what is over sooner needs no line that flickers."""
+PIPE_AFTER = 2.0
+"""Seconds before it is spoken of where no terminal is: an agent that waits learns why, and a search in an index gets no line."""
 PROGRESS_EVERY = 0.1
 """Seconds between two lines."""
 
@@ -120,9 +122,11 @@ def _paged(text: str, command: list[str], environment: Mapping[str, str]) -> boo
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """Give a function to call with how much is done, of how much, as often as one likes.
 
-    Where standard error is a terminal, and the work goes on for long, a line of it says so; the line is gone in the end.
+    Where the work goes on for long, a line on standard error says so: on a terminal it counts, and is gone in the end; else
+    it is one line, that stays.
     """
-    later = time.monotonic() + PROGRESS_AFTER if sys.stderr.isatty() else float("inf")
+    screen = sys.stderr.isatty()
+    later = time.monotonic() + (PROGRESS_AFTER if screen else PIPE_AFTER)
     shown = False
 
     def say(text: str) -> None:
@@ -133,7 +137,10 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     def report(done: int, of: int) -> None:
         nonlocal later, shown
         now = time.monotonic()
-        if now >= later:
+        if now >= later and not screen:
+            later = float("inf")
+            say(f"slicegrep: {what} {done:,} of {of:,}; the next time only what has changed\n")
+        elif now >= later:
             later = now + PROGRESS_EVERY
             shown = True
             say(f"{_ERASE_LINE}slicegrep: {what} {done:,} of {of:,}")
