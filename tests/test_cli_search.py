@@ -64,6 +64,39 @@ def test_no_match_is_1_and_says_what_was_not_found(tree: Path, tmp_path: Path) -
     assert "NEGATIVE EVIDENCE" in out and "checkout_basket" in out
 
 
+def test_a_type_that_fits_no_file_is_1_and_says_so(tree: Path, tmp_path: Path) -> None:
+    """As with rg; that the pattern is absent is not claimed."""
+    code, out, err = run(tmp_path, str(tree), "total", "-t", "php")
+    assert (code, err) == (1, "")
+    assert "No file was searched: type php fits none of the " in out
+    assert "not found" not in out
+
+
+def test_a_symbol_that_no_line_spells_is_0(tree: Path, tmp_path: Path) -> None:
+    """`Cart.add` is written nowhere, and defined: it was found."""
+    code, out, _ = run(tmp_path, str(tree), "Cart.add")
+    assert code == 0
+    assert "def add(self, item):" in out
+
+
+def test_a_deleted_current_folder_is_named(tree: Path, tmp_path: Path) -> None:
+    """As the reason, in one line; an absolute path is searched all the same."""
+    gone = tmp_path / "gone"
+    for path, code, said in ((".", 2, "the current folder is deleted"), (str(tree), 0, "")):
+        gone.mkdir()
+        done = subprocess.run(
+            command(path, "total"),
+            cwd=gone,
+            preexec_fn=gone.rmdir,
+            env=environment(tmp_path),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == code
+        assert said in done.stderr and done.stderr.count("\n") == int(code == 2)
+
+
 def test_a_file_is_searched_as_a_folder_is(tree: Path, tmp_path: Path) -> None:
     """By its path alone."""
     code, out, _ = run(tmp_path, str(tree / "shop.py"), "class Cart")

@@ -62,6 +62,22 @@ def test_a_chunk_is_the_lines_that_it_claims(shop: Path, home: str) -> None:
         assert chunk.text.split("\n") == lines[chunk.line_start - 1 : chunk.line_end]
 
 
+def test_a_chunks_symbol_is_the_definition_around_its_best_line(shop: Path, home: str) -> None:
+    """Qualified, by its path from the searched folder, also where that is not the workspace's; "" at module level."""
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    (shop / "tests" / "till.py").write_text(
+        "class Till:\n    def __init__(self):\n        self.coins = []\n\n"
+        "    def close(self):\n        return count_coins(self.coins)\n"
+    )
+    (shop / "tests" / "flat.py").write_text("count_coins = len\n")
+    result = focused_read(shop / "tests", r"count_coins\(", before=0, after=0, boundary="none", home=home)
+    assert [(chunk.file, chunk.symbol) for chunk in result.chunks if "(" in chunk.text] == [
+        ("till.py", "Till.close")
+    ]
+    result = focused_read(shop / "tests", "count_coins = len", home=home)
+    assert (result.chunks[0].file, result.chunks[0].symbol) == ("flat.py", "")
+
+
 def test_an_edit_is_seen_by_the_next_search(shop: Path, home: str) -> None:
     """Also one that keeps the file's size, right after the search before."""
     assert focused_read(shop, "add_item", home=home).chunks
@@ -97,6 +113,8 @@ def test_recursive_searches_the_folder_of_a_file(shop: Path, home: str) -> None:
     [
         ({"glob": ["*.py", "!tests"]}, {"cart.py", "shop.py"}),
         ({"glob": ["tests/**"]}, {"tests/test_cart.py"}),
+        ({"glob": "*.py"}, {"cart.py", "shop.py", "tests/test_cart.py"}),
+        ({"type": "py"}, {"cart.py", "shop.py", "tests/test_cart.py"}),
         ({"type": ["js"]}, set()),
     ],
 )
@@ -105,6 +123,40 @@ def test_globs_and_types_narrow(
 ) -> None:
     """Vocabulary finds nothing outside of them either."""
     assert files(focused_read(shop, "add_item", home=home, **options)) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"type": "php"}, "type php fits none of the 3 files here"),
+        ({"glob": ["nothere/**"]}, "glob nothere/** fits none of the 3 files here"),
+        ({"type": ["js"], "glob": ["shop*"]}, "type js with glob shop* fits none of the 3 files here"),
+    ],
+)
+def test_where_no_file_fits_it_is_said_that_none_was_searched(
+    shop: Path, home: str, options: dict[str, list[str]], why: str
+) -> None:
+    """And not that the pattern is absent: nobody looked."""
+    result = focused_read(shop, "add_item", home=home, **options)  # type: ignore[arg-type]
+    assert result.notes == (f"No file was searched: {why}.",)
+    assert result.negative_evidence == ()
+    assert "No file was searched" in result.render()
+
+
+def test_of_an_empty_folder_it_is_said_that_no_file_was_searched(tmp_path: Path, home: str) -> None:
+    """Likewise of one whose files are all ignored."""
+    (tmp_path / "empty").mkdir()
+    result = focused_read(tmp_path / "empty", "add_item", home=home)
+    assert result.notes == ("No file was searched: there is none here that is neither ignored nor hidden.",)
+    assert result.negative_evidence == ()
+
+
+def test_a_type_that_fits_nothing_in_a_folder_does_not_bring_ignored_files(shop: Path, home: str) -> None:
+    """Ignored files are looked at only where the named folder has no others."""
+    subprocess.run(["git", "init", "-q", str(shop)], check=True)
+    (shop / ".gitignore").write_text("*.js\n")
+    (shop / "tests" / "made.js").write_text("add_item()\n")
+    assert not focused_read(shop / "tests", "add_item", type="js", home=home).chunks
 
 
 def test_what_gitignore_hides_is_found_only_when_asked_for(shop: Path, home: str) -> None:
@@ -142,6 +194,8 @@ def test_nothing_found_says_so(shop: Path, home: str) -> None:
         ({"before": -1}, "0 or more"),
         ({"boundary": "function"}, "auto, fn, none"),
         ({"objective": "best"}, "def+caller"),
+        ({"type": "pyton"}, "'pyton'"),
+        ({"glob": "{a"}, "not closed"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_with_what_can(
@@ -151,6 +205,18 @@ def test_what_cannot_be_asked_is_refused_with_what_can(
     asked = {"pattern": "add_item", "home": home, **options}
     with pytest.raises(SearchError, match=part.replace("+", r"\+")):
         focused_read(shop, **asked)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [({"budget": "2000"}, "budget is an int, not '2000'"), ({"pattern": None}, "pattern is a str, not None")],
+)
+def test_an_argument_of_another_type_is_named(
+    shop: Path, home: str, options: dict[str, object], said: str
+) -> None:
+    """A TypeError, as Python's own."""
+    with pytest.raises(TypeError, match=said):
+        focused_read(shop, **{"pattern": "add_item", "home": home, **options})  # type: ignore[arg-type]
 
 
 def test_a_binary_file_is_refused(tmp_path: Path, home: str) -> None:
@@ -195,6 +261,28 @@ def test_a_home_that_cannot_be_written_costs_the_index_not_the_answer(shop: Path
     blocked.write_text("")
     result = focused_read(shop, "add_item", home=str(blocked / "home"))
     assert result.chunks[0].file == "cart.py"
+
+
+def test_a_relative_home_is_one_in_the_current_folder(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As any path that a program is given."""
+    monkeypatch.chdir(tmp_path)
+    assert focused_read("shop", "add_item", home="kept").chunks
+    assert list((tmp_path / "kept" / "index").glob("*.sqlite"))
+
+
+def test_without_a_home_directory_nothing_is_kept(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A user of a container whom no list names: the answer comes, and no folder `~` is made in the project."""
+    for name in ("HOME", "SLICEGREP_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", {}.__getitem__)
+    monkeypatch.chdir(shop)
+    before = sorted(os.listdir(shop))
+    assert focused_read(".", "add_item").chunks
+    assert sorted(os.listdir(shop)) == before
 
 
 def test_history_lifts_what_was_changed_lately(tmp_path: Path, home: str) -> None:

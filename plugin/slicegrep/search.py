@@ -9,14 +9,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
+from slicegrep.globs import GlobError
 from slicegrep.home import home_folder
 from slicegrep.index import Damaged, open_view, view_of
 from slicegrep.index.terms import joined
 from slicegrep.match import find
+from slicegrep.outline import enclosing
 from slicegrep.query import query_of
 from slicegrep.recall import recall
+from slicegrep.regions import BOUNDARIES
 from slicegrep.source import read_source
 from slicegrep.tokens import VOCABULARY_NAME, counter
+from slicegrep.types import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -27,9 +31,8 @@ if TYPE_CHECKING:
     from slicegrep.types import Candidate, Source
     from slicegrep.walk import Walk
 
-__all__ = ["BOUNDARIES", "SearchError", "focused_read"]
+__all__ = ["BOUNDARIES", "LEAST_BUDGET", "OBJECTIVES", "SearchError", "focused_read"]
 
-BOUNDARIES = ("auto", "fn", "none")
 TRIES = 2
 LARGEST_FILE = 50_000_000
 """Bytes of a file that is named; of files that a walk finds, roles.kind_of says which are too large."""
@@ -40,7 +43,7 @@ class SearchError(ValueError):
 
 
 def focused_read(
-    path: str | os.PathLike[str],
+    path: str | bytes | os.PathLike[str],
     pattern: str,
     *,
     before: int = 40,
@@ -50,8 +53,8 @@ def focused_read(
     objective: str = "auto",
     dedupe: bool = True,
     recursive: bool = False,
-    glob: Sequence[str] = (),
-    type: Sequence[str] = (),  # noqa: A002 (the option's name)
+    glob: str | Sequence[str] = (),
+    type: str | Sequence[str] = (),  # noqa: A002 (the option's name)
     no_ignore: bool = False,
     hidden: bool = False,
     case_sensitive: bool = False,
@@ -66,16 +69,17 @@ def focused_read(
     alternatives joined by `|`, or plain English of three or more content words. `before` and `after` are lines around a match
     (boundary `none`: exactly, `auto`: not past the outermost definition; `fn` takes the enclosing definition instead).
     `objective` says what a place is kept for: `def+caller`, `def+test`, both (`auto`), or the best slice alone
-    (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names) narrow the
-    files; `no_ignore` and `hidden` widen them. `history` lets files count more that git's log saw changed lately (history.py: not
+    (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names), one or several, narrow the
+    files of a folder; `no_ignore` and `hidden` widen them. `history` lets files count more that git's log saw changed lately (history.py: not
     shown to help). `home` is SLICEGREP_HOME, from the environment by default. `progress(done, total)`,
     in files, is called while a long index is made.
 
-    Raises SearchError (a ValueError) for what cannot be searched, FileNotFoundError and PermissionError for `path`.
+    Raises OSError (FileNotFoundError, PermissionError) for a `path` that is not there or cannot be read, SearchError
+    (a ValueError) for all else that cannot be searched, TypeError for an argument of another type.
     """
     _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
-    place = _place(os.fspath(path), recursive=recursive)
-    home = home or home_folder(os.environ)
+    place = _place(os.fsdecode(path), recursive=recursive)
+    home = _home(home)
     asked = _Asked(
         query_of(pattern, case_sensitive=case_sensitive),
         before=before,
@@ -86,7 +90,7 @@ def focused_read(
         dedupe=dedupe,
         history=history,
     )
-    wanted = _Wanted(tuple(glob), tuple(type), no_ignore=no_ignore, hidden=hidden)
+    wanted = _Wanted(_several(glob), _several(type), no_ignore=no_ignore, hidden=hidden)
     for _ in range(TRIES):
         with suppress(Damaged):  # it is made anew when it is opened again
             return _answer(place, _scope(place, home, wanted, progress=progress), asked, home)
@@ -98,6 +102,11 @@ def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
 
     def read(file: str) -> Source | None:
         return view.read(prefix + file)
+
+    def symbol_at(file: str, line: int) -> str:
+        row = view.file_at(prefix + file)
+        around = enclosing(Outline(row.language, view.symbols_of(row.id)), line) if row else None
+        return around.qualified if around else ""
 
     matches = find(
         place.folder,
@@ -139,11 +148,14 @@ def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
         objective=asked.objective,
         dedupe=asked.dedupe,
         boundary=asked.boundary,
-        hits=matches.by_file,
+        hits=matches.by_file
+        if scope.files
+        else None,  # nothing is known to be absent where nothing was looked at
         count=count,
         exact=exact,
         notes=(*scope.notes, *matches.notes),
         skipped=(*scope.skipped, *((one.path, one.why) for one in matches.skipped)),
+        symbol_at=symbol_at,
         defined=lambda name: bool(view.symbols_named(joined(name))),
     )
 
@@ -201,6 +213,11 @@ class _Scope:
 
 
 def _checked(pattern: str, *, before: int, after: int, budget: int, boundary: str, objective: str) -> None:
+    if not isinstance(pattern, str):
+        raise TypeError(f"pattern is a str, not {pattern!r}")
+    for name, number in (("before", before), ("after", after), ("budget", budget)):
+        if not isinstance(number, int):
+            raise TypeError(f"{name} is an int, not {number!r}")
     if not pattern.strip(" \t\r\n|"):
         raise SearchError("the pattern is empty: give a word, a regular expression or a question")
     if budget < LEAST_BUDGET:
@@ -223,6 +240,16 @@ def _by_history(candidates: list[Candidate], root: str, home: str, prefix: str) 
     return sorted(weighed, key=lambda one: -one.score)
 
 
+def _several(one_or_more: str | Sequence[str]) -> tuple[str, ...]:
+    return (one_or_more,) if isinstance(one_or_more, str) else tuple(one_or_more)
+
+
+def _home(given: str) -> str:
+    home = os.path.abspath(given) if given else home_folder(os.environ)
+    # A user without a home directory: nothing can be below a device, so nothing is kept, least of all in the project.
+    return home if os.path.isabs(home) else os.path.join(os.devnull, "slicegrep")
+
+
 def _models(home: str) -> str:
     return os.path.join(home, "models")
 
@@ -241,7 +268,10 @@ def _place(path: str, *, recursive: bool) -> _Place:
     if "\0" in path or not path:
         raise SearchError("the path is empty, or holds a NUL")
     mode = os.stat(path).st_mode
-    absolute = os.path.abspath(path)
+    try:
+        absolute = os.path.abspath(path)
+    except FileNotFoundError:
+        raise SearchError("the current folder is deleted: go to another, or give an absolute path") from None
     if stat.S_ISDIR(mode):
         return _Place(path, absolute)
     if not stat.S_ISREG(mode):
@@ -262,23 +292,40 @@ def _scope(
     present = view.paths_under(prefix)
     if wanted.everything and present:
         return _Scope(view, prefix, present, None, _told(view.skipped, prefix), view.notes)
-    from slicegrep.walk import walk  # noqa: PLC0415 (the index has walked)
-
-    def walked_with(*, no_ignore: bool) -> Walk:
-        return walk(
-            place.folder, globs=wanted.globs, types=wanted.types, no_ignore=no_ignore, hidden=wanted.hidden
-        )
-
-    walked = walked_with(no_ignore=wanted.no_ignore)
-    if prefix and not walked.files:  # a folder that is ignored, and was named all the same
-        walked = walked_with(no_ignore=True)
+    walked = _walked(place.folder, wanted)
+    if prefix and not walked.files and not present:  # a folder that is ignored, and was named all the same
+        wanted = replace(wanted, no_ignore=True)
+        walked = _walked(place.folder, wanted)
     files = [file.path for file in walked.files]
     skipped = tuple((one.path, one.why) for one in walked.skipped)
     beyond = set(files).difference(present)
     if beyond:
         view = view.plus(_texts(place.folder, prefix, sorted(beyond)))
         files = [file for file in files if view.file_at(prefix + file) is not None]
-    return _Scope(view, prefix, files, frozenset(files), skipped, walked.notes)
+    notes = walked.notes if files else (*walked.notes, _none_searched(place, wanted, walked))
+    return _Scope(view, prefix, files, frozenset(files), skipped, notes)
+
+
+def _walked(folder: str, wanted: _Wanted) -> Walk:
+    from slicegrep.walk import walk  # noqa: PLC0415 (most often the index has walked)
+
+    try:
+        return walk(
+            folder, globs=wanted.globs, types=wanted.types, no_ignore=wanted.no_ignore, hidden=wanted.hidden
+        )
+    except GlobError as error:
+        raise SearchError(str(error)) from error
+
+
+def _none_searched(place: _Place, wanted: _Wanted, walked: Walk) -> str:
+    """Say why no file was searched."""
+    if walked.files:
+        return "No file was searched: none of those that fit holds text."
+    narrowing = [*(f"type {name}" for name in wanted.types), *(f"glob {text}" for text in wanted.globs)]
+    there = len(_walked(place.folder, replace(wanted, globs=(), types=())).files) if narrowing else 0
+    if there:
+        return f"No file was searched: {' with '.join(narrowing)} fits none of the {there:,} files here."
+    return "No file was searched: there is none here that is neither ignored nor hidden."
 
 
 def _prefix(root: str, folder: str) -> str:

@@ -12,7 +12,7 @@ from slicegrep.commands.parser import Parser, UsageError, whole_number
 from slicegrep.terminal import progress, show, visible, wants_colour, write
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from slicegrep.result import Result
 
@@ -22,7 +22,6 @@ LINES = 40
 """Lines before and after a match, where the boundary is a window."""
 MOST_LINES = 1_000_000
 BUDGET = 2000
-LEAST_BUDGET = 200
 MOST_BUDGET = 10_000_000
 """Of lines and tokens: what is larger is a slip of the hand."""
 
@@ -48,7 +47,8 @@ examples:
   slicegrep . 'where are sessions closed' --type py
   slicegrep src/app.py url_for 5 20 --boundary none
 
-exit status: 0 something matched, 1 nothing did, 2 an error"""
+exit status: 0 something matched (or a symbol of that name is defined),
+1 nothing did, 2 an error"""
 
 _PASSED_ON = (
     "before",
@@ -104,9 +104,11 @@ def _print(result: Result, colour: str, *, page: bool) -> None:
 
 
 def _is_answered(result: Result) -> bool:
-    """Whether something matched: of a precise search a pattern, of a vague one its words."""
-    found = bool(result.chunks or result.omitted)
-    return found and (result.route == "vague" or result.coverage_of == "lines")
+    """Whether something matched: of a precise search a pattern or a symbol's name, of a vague one its words."""
+    reasons = [*(one.rank_reason for one in result.chunks), *(one.rank_reason for one in result.omitted)]
+    if result.route == "vague" or result.coverage_of == "lines":
+        return bool(reasons)
+    return any("exact_symbol" in one.split(", ") for one in reasons)
 
 
 def _parsed(words: Sequence[str]) -> argparse.Namespace:
@@ -157,6 +159,12 @@ def _lines(word: str, name: str) -> int:
         return whole_number(word, 0, MOST_LINES, f"{name} (lines around a match)")
     except UsageError as error:
         raise UsageError(f"{error}; quote a pattern of several words") from None
+
+
+def _one_of(choices: Collection[str], word: str, option: str) -> str:
+    if word not in choices:
+        raise UsageError(f"{option} is one of {', '.join(choices)}, not {word[:40]!r}")
+    return word
 
 
 def _check(path: str, pattern: str | None) -> None:
@@ -261,14 +269,27 @@ def _add_how(group: argparse._ArgumentGroup) -> None:
     def lines(word: str) -> int:
         return _lines(word, "N")
 
+    # What may be said is the search's own to know; who gives such an option waits for its import in any case.
     def tokens(word: str) -> int:
+        from slicegrep.search import LEAST_BUDGET  # noqa: PLC0415
+
         return whole_number(word, LEAST_BUDGET, MOST_BUDGET, "a budget (of tokens)")
+
+    def boundary(word: str) -> str:
+        from slicegrep.search import BOUNDARIES  # noqa: PLC0415
+
+        return _one_of(BOUNDARIES, word, "--boundary")
+
+    def objective(word: str) -> str:
+        from slicegrep.search import OBJECTIVES  # noqa: PLC0415
+
+        return _one_of(OBJECTIVES, word, "--objective")
 
     add = group.add_argument
     add("--budget", type=tokens, default=BUDGET, metavar="N", help=f"tokens of the whole answer ({BUDGET})")
     add(
         "--boundary",
-        choices=("auto", "fn", "none"),
+        type=boundary,
         default="auto",
         metavar="KIND",
         help="how far a slice reaches. none: BEFORE and AFTER; auto (the default): the same, within the definition; "
@@ -276,7 +297,7 @@ def _add_how(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--objective",
-        choices=("auto", "def+caller", "def+test", "single"),
+        type=objective,
         default="auto",
         metavar="KIND",
         help="what is kept a place for: def+caller, def+test, auto (all three), or single (the best slice alone)",
