@@ -312,6 +312,24 @@ def test_the_use_with_a_place_is_in_another_file_than_the_definition(count: Call
     assert "caller.py" in {chunk.file for chunk in result.chunks}
 
 
+def test_a_place_of_its_own_has_a_line_that_matches(count: Callable[[str], int]) -> None:
+    """Not the code below a comment that matches; of a test, what it does and not its name alone."""
+    use = function("use", 90).split("\n")
+    use[30] = "    # needle is meant here"
+    use[70] = "    return needle()"
+    test = function("test_needle", 90, holds="assert needle()")
+    files = files_of(function("needle", 300), "\n".join(use), test, names=["a.py", "b.py", "test_c.py"])
+    found = [
+        whole("a.py", files, 100.0, role="definition"),
+        whole("b.py", files, 2.0, role="use", hits=(31, 71), best=31),
+        whole("test_c.py", files, 1.0, role="test", hits=(1, 46), best=1),
+    ]
+    result = answer(files, found, count, budget=400)
+    assert {chunk.file for chunk in result.chunks} == set(files)
+    assert "return needle()" in result.render()
+    assert "assert needle()" in result.render()
+
+
 def test_single_returns_one_slice_of_the_best_candidate(count: Callable[[str], int]) -> None:
     """Grown around its best line, and nothing else; the rest is listed."""
     files = files_of(function("long", 300, holds="needle"), function("other", 5))
@@ -542,7 +560,7 @@ def test_negative_evidence_tells_three_cases_apart(count: Callable[[str], int]) 
         files,
         candidates,
         count,
-        budget=360,
+        budget=310,
         query=query_of("shown|used|absent|far_.*"),
         path="src/",
         hits=hits,

@@ -69,7 +69,10 @@ class Material:
         allowed = set(places)
         apart = [part for place, own in enumerate(self.parts) if place not in allowed for part in own]
         best_of = {place: self.candidates[place].best for place in places}
-        return Sheet(shown, gains, self.lines_of, best_of=best_of, kept=self.kept, apart=apart)
+        wanted_of = {place: _wanted(self.candidates[place]) for place in self.kept}
+        return Sheet(
+            shown, gains, self.lines_of, best_of=best_of, wanted_of=wanted_of, kept=self.kept, apart=apart
+        )
 
     def _within_reach(self, place: int, route: str, reach: int) -> list[Part]:
         """Return the parts of a candidate, of one that matches tell the worth of those at most `reach` lines from its marks."""
@@ -142,6 +145,17 @@ def _gather(gathering: _Gathering, lines: float, route: str) -> None:
             of_file[one.file] = of_file.get(one.file, 0.0) + share
 
 
+def _wanted(one: Candidate) -> tuple[int, ...]:
+    """Return the lines one of which must be there where a candidate has a place of its own.
+
+    Of a definition that is its name, of what uses it a line that matches: in a test, one below the test's own name.
+    """
+    if one.role == "definition" or not one.hits:
+        return (one.best,)
+    below = tuple([line for line in one.hits if line > one.best])
+    return below if below and one.role == "test" else one.hits
+
+
 def _worded(one: Candidate, route: str) -> bool:
     return route == "vague" or not one.hits
 
@@ -192,8 +206,11 @@ class _Gathering:
 
 
 def _about(one: Candidate, lines: Sequence[str]) -> int:
-    """Return the best line of a candidate; where it is a comment, the line that the comment is about."""
+    """Return the best line of a candidate; where it is a comment, another that matches, else the line that it is about."""
     best = one.best if one.start <= one.best <= one.end else one.start
+    if one.hits:
+        code = [line for line in (best, *one.hits) if not COMMENT.match(lines[line - 1])]
+        return code[0] if code else best
     for line in range(best, one.end + 1):
         if not COMMENT.match(lines[line - 1]):
             return line

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -45,8 +44,6 @@ SENTENCE = 3
 """A sentence may have so many times the characters of a name."""
 SKIPPED = 3
 """Paths that were not searched are named up to so many."""
-
-_PLAIN_WORD = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./-]*")
 
 # A line end in a name would end its line; a terminal obeys control characters, and turns text round at some.
 _ESCAPED = {
@@ -178,13 +175,11 @@ def _omitted(result: Result) -> Iterable[Piece]:
 
 
 def _next(result: Result) -> str:
-    """Return how to see more: the worst loss by a ranged read, all of it by the same search with twice the budget."""
+    """Return how to see more: the worst loss by a ranged read. Of the search's options a result does not know all."""
     worst = result.omitted[0]
     names = result.layout.names
     read = f"Read {_tail(_located(result.path, worst.file), names)} offset={worst.line_start} limit={worst.line_end - worst.line_start + 1}"
-    if any(len(word) > names or not word.isprintable() for word in (result.pattern, result.path)):
-        return f"Next: {read}"
-    return f"Next: {read}, or slicegrep {_quoted(result.path)} {_quoted(result.pattern)} --budget {2 * result.budget}"
+    return f"Next: {read}, or a larger --budget"
 
 
 def _located(path: str, file: str) -> str:
@@ -192,10 +187,6 @@ def _located(path: str, file: str) -> str:
     if posixpath.basename(path.replace("\\", "/")) == file:
         return path
     return file if path in ("", ".") else posixpath.join(path, file)
-
-
-def _quoted(word: str) -> str:
-    return word if _PLAIN_WORD.fullmatch(word) else "'" + word.replace("'", "'\\''") + "'"
 
 
 def _list(title: str, lines: Sequence[str], most: int, names: int) -> Iterable[Piece]:

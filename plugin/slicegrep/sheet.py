@@ -86,13 +86,14 @@ class Sheet:
         lines_of: Mapping[str, Sequence[str]],
         *,
         best_of: Mapping[int, int],
+        wanted_of: Mapping[int, Sequence[int]],
         kept: Sequence[int],
         apart: Sequence[Part],
     ) -> None:
         """Lay out `parts`, which are within their files and do not overlap, nor any of `apart`, which are not shown.
 
-        `gains_of` tells what their lines are worth, `best_of` a candidate's best line (0: none). `kept` are candidates whose
-        lines come before all others, best first.
+        `gains_of` tells what their lines are worth, `best_of` a candidate's best line (0: none), `wanted_of` the
+        lines one of which a candidate of `kept` must show. `kept` are candidates whose lines come before all others, best first.
         """
         self._runs: list[tuple[int, str, int]] = []
         """First line on the sheet, the file, and that line's number in it."""
@@ -141,7 +142,7 @@ class Sheet:
         self._gains, self._costs = Sums(gains), Sums(costs)
         self._firsts = [first for first, _, _ in self._runs]
         owners = set(self._owners)  # of a candidate that a better one covers there are no lines
-        self._kept = [self._kept_lines(place, best_of[place]) for place in kept if place in owners]
+        self._kept = [self._kept_lines(place, wanted_of[place]) for place in kept if place in owners]
         for rank, (start, end) in enumerate(reversed(self._kept), 1):
             gains[start - 1 : end] = [FIRST**rank] * (end - start + 1)
         self._packer = Packer(
@@ -175,10 +176,11 @@ class Sheet:
         seed = Range(start, start, 0.0, 0.0)
         return [self._stretch(grow(seed, self._gains, self._costs, len(self._lines), room - HEADER_TOKENS))]
 
-    def _kept_lines(self, place: int, best: int) -> tuple[int, int]:
-        """Return the lines on the sheet that a candidate gets first: its best, else the first that is there."""
-        owned = [i for i, owner in enumerate(self._owners, 1) if owner == place]
-        at = next((i for i in owned if self._line(i) == best), owned[0])
+    def _kept_lines(self, place: int, wanted: Sequence[int]) -> tuple[int, int]:
+        """Return the lines on the sheet that a candidate gets first: from the one of `wanted` that is worth most on."""
+        owned = {self._line(i): i for i, owner in enumerate(self._owners, 1) if owner == place}
+        there = [owned[line] for line in wanted if line in owned] or [min(owned.values())]
+        at = max(there, key=lambda i: self._worth[i - 1])
         last = at
         while last < min(at + KEPT_LINES - 1, len(self._owners)) and self._owners[last] == place:
             last += 1
