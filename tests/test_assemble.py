@@ -561,18 +561,18 @@ def test_negative_evidence_tells_three_cases_apart(count: Callable[[str], int]) 
         candidates,
         count,
         budget=310,
-        query=query_of("shown|used|absent|far_.*"),
+        query=query_of("shown|is_used|absent|far_.*"),
         path="src/",
         hits=hits,
         defined=lambda name: name == "shown",
     )
     assert "src/mod1.py" not in {chunk.file for chunk in result.chunks}
     assert result.negative_evidence == (
-        "No definition found for 'used' in src/",
+        "No definition found for 'is_used' in src/",
         "Pattern 'absent' not found in src/",
         "'far_.*' matches 14 lines, none of them in this budget: src/mod1.py:30, src/mod1.py:31, src/mod1.py:32, …",
     )
-    assert "NEGATIVE EVIDENCE:\n  No definition found for 'used' in src/\n" in result.render()
+    assert "NEGATIVE EVIDENCE:\n  No definition found for 'is_used' in src/\n" in result.render()
 
 
 def test_plain_english_is_missed_only_where_it_names_code(count: Callable[[str], int]) -> None:
@@ -581,6 +581,70 @@ def test_plain_english_is_missed_only_where_it_names_code(count: Callable[[str],
     asked = query_of("how do known_name and unknownName share their state")
     result = answer({}, [], count, query=asked, **options)
     assert result.negative_evidence == ("No definition found for 'unknownName' in src",)
+
+
+def said_of(
+    count: Callable[[str], int],
+    pattern: str,
+    line: str = "",
+    *,
+    symbol: str = "",
+    reasons: tuple[str, ...] = ("match",),
+) -> tuple[str, ...]:
+    """Return what is said when each pattern matches one line (none: no line), in one candidate, and no outline has a name."""
+    query = query_of(pattern)
+    files = files_of(line or "def extend(): pass")
+    lines = (1,) if line else ()
+    found = [Candidate("src/mod0.py", 1, 1, 100.0, reasons, symbol, "", lines, 1)]
+    hits = {"src/mod0.py": [Hit(1, tuple(range(len(query.patterns))))]} if line else {}
+    return answer(
+        files, found, count, query=query, hits=hits, defined=lambda _: False
+    ).negative_evidence  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("pattern", "name"),
+    [
+        ("needle", "needle"),
+        ("class Needle", "Needle"),
+        ("a_needle|hay", "a_needle"),
+        ("useNeedle", "useNeedle"),
+    ],
+)
+def test_a_definition_is_missed_of_a_name_that_was_asked_for(
+    count: Callable[[str], int], pattern: str, name: str
+) -> None:
+    """Alone, by the word that defines, or spelled as code is; where a candidate defines it, nothing is missed."""
+    expected = (f"No definition found for '{name}' in src",)
+    assert said_of(count, pattern, "x") == expected
+    assert said_of(count, pattern, "x", reasons=("definition",)) == ()
+    assert said_of(count, pattern, "x", reasons=("exact_symbol",)) == ()
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        "RuntimeError", "self", "print", "TODO", "a|needle", "needle(", "return needle", "raise TypeError",
+        "how do RuntimeError and TODO meet in print", "where\nmy_needle\nis raised",
+    ],
+)  # fmt: skip
+def test_no_definition_is_missed_of_other_words(count: Callable[[str], int], pattern: str) -> None:
+    """Neither of what the language defines, nor of plain words among others, nor of parts of a pattern or a pasted text."""
+    assert said_of(count, pattern, "x") == ()
+
+
+def test_a_definition_that_is_exactly_what_was_spelled_is_found(count: Callable[[str], int]) -> None:
+    """No line has `ZodObject.extend` in it, and still it is there."""
+    asked = "ZodObject.extend"
+    assert said_of(count, asked, symbol="ZodObject.extend", reasons=("exact_symbol", "semantic-recall")) == ()
+    assert said_of(count, asked, symbol="ZodObject.pick", reasons=("semantic-recall",)) == (
+        "Pattern 'ZodObject.extend' not found in src",
+    )
+
+
+def test_what_matches_an_empty_line_is_not_called_not_found(count: Callable[[str], int]) -> None:
+    """A note says that it was left out."""
+    assert said_of(count, ".*") == ()
 
 
 def test_nothing_is_said_of_what_is_not_known(count: Callable[[str], int]) -> None:

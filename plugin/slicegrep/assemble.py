@@ -113,7 +113,7 @@ def assemble(
         skipped=(*skipped, *material.gone.items()),
         exact_tokens=exact,
     )
-    unfound = Unfound(query, hits, path, defined) if hits is not None else None
+    unfound = Unfound(query, hits, path, defined, candidates) if hits is not None else None
     sheet = material.sheet(query, budget) if material.considered else None
     return _Assembly(
         bare,

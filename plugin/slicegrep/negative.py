@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import builtins
+import re
 from typing import TYPE_CHECKING
 
 from slicegrep.words import IDENTIFIER, is_code_name
@@ -10,12 +12,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.query import Query
-    from slicegrep.types import Hit
+    from slicegrep.types import Candidate, Hit
 
 __all__ = ["Unfound"]
 
 PLACES = 3
 """Places that are named of a pattern that matches outside the budget."""
+
+_DEFINING = re.compile(
+    r"(?:(?:async\s+)?def|class|fn|func|function|interface|enum|struct|trait|type)\s+(?P<name>[^\W\d]\w*)"
+)
+"""A pattern that asks for a definition in so many words."""
+_CAPITALS = re.compile(r"[A-Z]+")
+_NOBODYS = frozenset([*dir(builtins), "self", "this", "cls"])
+"""Names that the language defines, and no project: Python's own, and what others share with it."""
+_DEFINES = frozenset({"definition", "exact_symbol"})
 
 
 class Unfound:
@@ -27,50 +38,97 @@ class Unfound:
         hits: Mapping[str, Sequence[Hit]],
         path: str,
         defined: Callable[[str], bool] | None,
+        candidates: Sequence[Candidate] = (),
     ) -> None:
-        """`hits` are all matching lines by file; `defined` tells whether a name has a definition, None where nobody knows."""
+        """`hits` are all matching lines by file; `defined` tells whether a name has a definition, None where nobody knows.
+
+        What `candidates` are the definition of is not missed either.
+        """
         self._query = query
         self._path = path
+        defining = [one for one in candidates if not _DEFINES.isdisjoint(one.reasons)]
+        places = {(one.file, one.best) for one in defining}
         self._places: list[list[tuple[str, int]]] = [[] for _ in query.patterns]
         for file, found in hits.items():
             for hit in found:
                 for index in hit.patterns:
                     self._places[index].append((file, hit.line))
-        self._undefined = frozenset(
-            [name for name in self._asked() if defined is not None and not defined(name)]
-        )
+        found = {  # patterns that match where something is defined
+            index
+            for file in {one.file for one in defining}
+            for hit in hits.get(file, ())
+            if (file, hit.line) in places
+            for index in hit.patterns
+        }
+        exact = {_last(one.symbol) for one in defining if "exact_symbol" in one.reasons}
+        self._known = [
+            index in found or _last(pattern.text) in exact for index, pattern in enumerate(query.patterns)
+        ]
+        self._everywhere = [_matches_nothing(pattern.regex) for pattern in query.patterns]
+        self._undefined = self._missed(defined) if defined is not None else {}
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> tuple[str, ...]:
         """Return what there is to say, in the order of the patterns, when the lines `shown` are returned.
 
-        - `No definition found for 'X' in src/`: a pattern that is an identifier matches, and no outline defines it; so does a
-          name in plain English that is spelled as code is.
-        - `Pattern 'y' not found in src/`: no line matches it.
+        - `No definition found for 'X' in src/`: a pattern that is an identifier, or asks for its definition (`def X`), matches, and
+          neither an outline nor a candidate defines it. It stands alone or is spelled as code is; so may names in a question.
+          Not said of what the language defines, of words in capitals (TODO), and of pasted texts.
+        - `Pattern 'y' not found in src/`: no line matches it, nor is it the name of a candidate that is exactly what it spells.
         - `'z' matches 14 lines, none of them in this budget: a.py:3, b.py:8, …`
 
         That the phrase of plain English (route `vague`) stands nowhere as a whole is not said: nobody expects it.
         """
         if self._query.route == "vague":
-            return tuple([self._no_definition(name) for name in self._asked() if name in self._undefined])
+            return tuple([self._no_definition(name) for name in self._undefined.values()])
         said: list[str] = []
-        for pattern, places in zip(self._query.patterns, self._places, strict=True):
+        for index, (pattern, places) in enumerate(zip(self._query.patterns, self._places, strict=True)):
             if not places:
-                said.append(f"Pattern '{pattern.text}' not found in {self._path}")
+                if not self._known[index] and not self._everywhere[index]:
+                    said.append(f"Pattern '{pattern.text}' not found in {self._path}")
                 continue
-            if pattern.text in self._undefined:
-                said.append(self._no_definition(pattern.text))
+            if index in self._undefined:
+                said.append(self._no_definition(self._undefined[index]))
             if not any(a <= line <= b for file, line in places for a, b in shown.get(file, ())):
                 said.append(_outside(pattern.text, places))
         return tuple(said)
 
-    def _asked(self) -> list[str]:
-        """Return the names that a definition is missed of."""
-        if self._query.route == "vague":
-            return [name for name, _ in self._query.symbols if is_code_name(name)]
-        return [pattern.text for pattern in self._query.patterns if IDENTIFIER.fullmatch(pattern.text)]
-
     def _no_definition(self, name: str) -> str:
         return f"No definition found for '{name}' in {self._path}"
+
+    def _missed(self, defined: Callable[[str], bool]) -> dict[int, str]:
+        """Return the names that a definition is missed of, by the indexes of their patterns."""
+        query = self._query
+        if "\n" in query.text:
+            return {}
+        missed = {}
+        for index, pattern in enumerate(query.patterns):
+            asked = _DEFINING.fullmatch(pattern.text)
+            name = asked["name"] if asked is not None else pattern.text
+            alone = len(query.patterns) == 1 or asked is not None
+            if (
+                IDENTIFIER.fullmatch(name)
+                and (alone or is_code_name(name))
+                and name not in _NOBODYS
+                and not _CAPITALS.fullmatch(name)
+                and not self._known[index]
+                and not defined(name)
+            ):
+                missed[index] = name
+        return missed
+
+
+def _last(text: str) -> str:
+    """Return the last identifier in a name, as spellings of it meet."""
+    found = IDENTIFIER.findall(text)
+    return found[-1].replace("_", "").lower() if found else ""
+
+
+def _matches_nothing(regex: str) -> bool:
+    """Whether a regular expression matches an empty line, and so tells nothing apart: a note says that."""
+    try:
+        return re.search(regex, "") is not None
+    except re.error:
+        return False
 
 
 def _outside(text: str, places: Sequence[tuple[str, int]]) -> str:
