@@ -109,6 +109,8 @@ class Judge:
         texts = {hit.line: lines[hit.line - 1] for hit in region.hits if hit.line <= len(lines)}
         best = max(region.hits, key=lambda hit: (len(hit.patterns), -hit.line)).line
         value, role = (WORDS, "") if query.prose else (USE, "use")
+        if query.prose and any(_is_quoted(query.text, text) for text in texts.values()):
+            value = PHRASE
         defined = self._defined(region, named)
         if defined is not None:
             symbol, worth = defined
@@ -156,6 +158,12 @@ class Judge:
             if best is None or worth > best[1]:
                 best = symbol, worth
         return best
+
+
+def _is_quoted(phrase: str, line: str) -> bool:
+    """Whether a phrase stands in a string of a line: a message is looked for."""
+    at = line.lower().find(phrase.lower())
+    return at > 0 and any(quote in line[:at] for quote in "\"'`")
 
 
 def _rarities(counts: Sequence[int]) -> list[float]:

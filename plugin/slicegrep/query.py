@@ -37,6 +37,8 @@ MOST_NAMES = 6
 """Names of code in an English text that are looked for as they are spelled."""
 MOST_VALUES = 4
 """A message with more values (quoted texts, numbers, paths) in it is looked for as it stands only."""
+LONG_MESSAGE_WORDS = 6
+MOST_PHRASES = 12
 LEAST_MESSAGE_WORDS = 3
 """A line of a longer text is looked for as it stands when it has so many words."""
 
@@ -96,16 +98,26 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
 _SEPARATOR = re.compile(r"\.|::|->|#")
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*")
 _RAISED = re.compile(
-    r"\b[\w.]*(?:Error|Exception|Warning|Failure|panic|fatal|error|warning)\b[^:\n]{0,40}:\s+(\S.*)"
+    r"(?m)(?:\b[\w.]*(?:Error|Exception|Warning|Failure|panic|fatal|error|warning)\b[^:\n]{0,40}"
+    r"|^\s*(?:\w+\.)*[A-Z]\w*[a-z]\w*[A-Z]\w*):\s+(\S.*)"
 )
-_VALUE = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|<[^<>\n]*>|0x[0-9a-fA-F]+|\d[\d.,]*|\S*/\S*")
+_VALUE = re.compile(
+    r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|<[^<>\n]*>|0x[0-9a-fA-F]+|(?<!\S)--?[A-Za-z][\w-]*|\d[\d.,]*|\S*/\S*"
+)
+
+
+_SENTENCE = re.compile(r"[.;]\s+")
+_QUOTED_VALUE = re.compile(r"\"[^\"\n]*\"|(?<!\w)'[^'\n]*'(?!\w)")
 
 
 def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
     """Read what was asked. Raises nothing: whether a regular expression can be run is for who runs it."""
     text = pattern.strip() if "\n" in pattern.strip() else pattern
     syntax = _is_regex(text)
-    plain = _without_syntax(text) if syntax else cleaned(text)
+    plain = said = _without_syntax(text) if syntax else cleaned(text)
+    if _RAISED.search(text):  # what a message quotes is what was given, not what raised it
+        rest = _QUOTED_VALUE.sub(" ", plain)
+        plain = rest if len(IDENTIFIER.findall(rest)) >= LEAST_MESSAGE_WORDS else plain
     if not IDENTIFIER.search(plain):  # an address, a trailer: all that was said
         plain = text
     words = _content(plain)
@@ -127,7 +139,7 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
         case_sensitive=case_sensitive,
         prose=not syntax and len(words) > 1 and not any(code for _, code in words),
         symbols=_symbols(plain, words),
-        places=_places(plain),
+        places=_places(said),
     )
 
 
@@ -250,8 +262,17 @@ def _phrases(text: str) -> tuple[Pattern, ...]:
         if raised is not None:
             said[raised[1].strip()] = None
     said.update(dict.fromkeys(lit for lit in literals_of(text) if " " in lit or lit.startswith("-")))
+    for phrase in list(said):  # in the source a long message goes over several lines
+        said.update(
+            dict.fromkeys(
+                part for part in _SENTENCE.split(phrase) if len(part.split()) >= LEAST_MESSAGE_WORDS
+            )
+        )
+        words = phrase.split()
+        if len(words) > LONG_MESSAGE_WORDS:
+            said[" ".join(words[:LONG_MESSAGE_WORDS])] = None
     found: dict[str, Pattern] = {}
-    for phrase in said:
+    for phrase in list(said)[:MOST_PHRASES]:
         words = phrase.rstrip(".?!:;,").split()
         if len(words) >= LEAST_MESSAGE_WORDS or phrase.startswith("-") or (phrase == text and words):
             regex = _flexible(words)
@@ -278,9 +299,10 @@ def _whole(word: str) -> str:
 def _flexible(words: list[str]) -> str:
     """Return a regex for a phrase in which white space is any, and a value (quoted, a number, a path) may be anything."""
     exact = r"\s+".join([_whole(word) for word in words])
-    pieces = [piece for piece in _VALUE.split(" ".join(words)) if IDENTIFIER.search(piece)]
+    pieces = [p.rstrip(" :;,.") for p in _VALUE.split(" ".join(words)) if IDENTIFIER.search(p)]
     if len(pieces) > MOST_VALUES + 1 or sum([len(p.split()) for p in pieces]) in (0, len(words)):
         return exact
-    if max([len(IDENTIFIER.findall(piece)) for piece in pieces]) < LEAST_MESSAGE_WORDS:
+    said = [len(IDENTIFIER.findall(piece)) for piece in pieces]
+    if sum(said) < LEAST_MESSAGE_WORDS or max(said) < LEAST_MESSAGE_WORDS - 1:
         return exact
     return ".{1,80}?".join([r"\s+".join([re.escape(w) for w in piece.split()]) for piece in pieces])

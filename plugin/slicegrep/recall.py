@@ -10,7 +10,7 @@ from slicegrep.filescore import Scores, score_files
 from slicegrep.hits import Judge, Judgement
 from slicegrep.regions import regions
 from slicegrep.types import Candidate
-from slicegrep.units import Unit, units_of
+from slicegrep.units import UNIT_LINES, Unit, units_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -29,6 +29,7 @@ REASONS = {
     "all_patterns": "every pattern matches in it",
     "rare_terms": "a pattern matches in it that matches in few places",
     "exact_symbol": "it defines a symbol that the query spells",
+    "place": "the query names a line of it, as a traceback does, or its file",
     "definition": "a pattern matches where something is defined or given its value",
     "name": "the name of its definition says what is asked",
     "dense": "several lines of it match",
@@ -53,6 +54,26 @@ AGAIN = 0.5
 """Each further region of a file counts so much of the one before, so that one file does not take all the places."""
 OWN_POWER = 1.0
 """A unit counts by its share of its file's best unit's score to this power."""
+SPELLED = 1.0
+"""On top of all else, for the definition of a symbol that the query spells: it comes before what only mentions it. With a
+qualifier (`Session.request`) the text of a regular expression seldom stands in the definition's own line."""
+NESTED = 0.8
+"""Of a definition inside of another, where the query gives no qualifier."""
+DECLARED_WORTH = 0.5
+"""Of a declaration without a body, against a definition."""
+MOST_SPELLED = 20
+"""Definitions of one name that are lifted so, those of the best files: `get` is defined hundreds of times."""
+NAMED_LINE = 2.0
+NAMED_FILE = 1.0
+LATER_FRAME = 0.1
+"""On top of all else, for the definition around a line that the query names, and for the best unit of a file that it names;
+each further frame of a traceback counts a little less than the one before."""
+BESIDE_PLACES = 0.3
+"""What a spelled name is worth beside lines that are named: a traceback spells dozens."""
+NEAR_LINES = 20
+"""Around a line that is named, where its definition is long."""
+MOST_ALIKE = 3
+"""Files that one path may mean (`core.py`)."""
 BESIDE_HITS = 0.3
 """What vocabulary alone is worth where names or patterns were found as they are spelled."""
 FLOOR = 0.5
@@ -88,8 +109,10 @@ def recall(
     def cut(hits: Sequence[Hit], symbols: Sequence[Symbol], total: int, lines: Sequence[str]) -> list[Region]:
         return regions(hits, symbols, total, before=before, after=after, boundary=boundary, lines=lines)
 
-    search = _Search(view, query, scores, prefix, read)
+    search = _Search(view, query, scores, prefix=prefix, read=read, only=only)
     search.take_hits(matches.by_file, cut)
+    search.take_spelled()
+    search.take_places()
     search.take_units()
     return search.ranked()
 
@@ -105,14 +128,24 @@ class _File:
     """What its vocabulary finds in it, best first."""
     taken: list[tuple[float, Candidate]] = field(default_factory=list)
     """Each with its score; the candidate's own is set at the end."""
+    lifted: dict[tuple[int, int], set[str]] = field(default_factory=dict)
+    """Why a region was lifted: no reason counts twice."""
 
 
 class _Search:
     """Collects the candidates of one search, file by file."""
 
     def __init__(
-        self, view: View, query: Query, scores: Scores, prefix: str, read: Callable[[str], Source | None]
+        self,
+        view: View,
+        query: Query,
+        scores: Scores,
+        *,
+        prefix: str,
+        read: Callable[[str], Source | None],
+        only: frozenset[str] | None,
     ) -> None:
+        self._only = only
         self._view, self._query, self._scores, self._prefix, self._read = view, query, scores, prefix, read
         best = scores.files[0].score if scores.files else 1.0
         self._share = {one.id: one.score / best for one in scores.files}
@@ -174,6 +207,103 @@ class _Search:
             value += self._words * file.share * (max(inside) / units[0].score) ** OWN_POWER
         return value, tuple(reasons), role
 
+    def take_spelled(self) -> None:
+        """Lift the definitions of symbols that the query spells, also where no pattern matches them."""
+        weight = self._names if self._query.route == "vague" else 0.0 if self._query.prose else 1.0
+        if any(line for _, line in self._query.places):
+            weight *= BESIDE_PLACES
+        found = [self._view.symbol(number) for number in self._scores.exact] if weight else []
+        found.sort(key=lambda symbol: (-self._share.get(symbol.file, 0.0), symbol.id))
+        for symbol in found[:MOST_SPELLED]:
+            row = self._view.files[symbol.file]
+            if row is not None:
+                end = min(symbol.end, symbol.start + UNIT_LINES - 1)
+                worth = weight * SPELLED * (DECLARED_WORTH if symbol.kind == "declaration" else 1.0)
+                worth *= NESTED if symbol.depth and (symbol.name, "") in self._query.symbols else 1.0
+                self._lift(
+                    row,
+                    (symbol.start, end),
+                    symbol.name_line,
+                    worth,
+                    reason="exact_symbol",
+                    name=symbol.qualified,
+                )
+
+    def take_places(self) -> None:
+        """Lift what stands around the lines, and in the files, that the query names."""
+        places = list(self._query.places)
+        if "Traceback (most recent call last)" in self._query.text:
+            places.reverse()
+        paths = self._view.paths_under(self._prefix) if places else ()
+        for order, (named, line) in enumerate(places):
+            for path in _meant(named, paths):
+                row = self._view.file_at(self._prefix + path)
+                if row is None or (self._only is not None and row.path not in self._only):
+                    continue
+                if line:
+                    start, end, name = self._around(row, line)
+                    worth = NAMED_LINE - LATER_FRAME * min(order, 10)
+                    self._lift(row, (start, end), min(line, row.lines), worth, reason="place", name=name)
+                else:
+                    self._lift_file(row)
+
+    def _around(self, row: FileRow, line: int) -> tuple[int, int, str]:
+        """Return the innermost definition around a line, or the lines near it where that is long."""
+        inside = [symbol for symbol in self._view.symbols_of(row.id) if symbol.start <= line <= symbol.end]
+        symbol = max(inside, key=lambda one: (one.start, -one.end), default=None)
+        low, high = (symbol.start, symbol.end) if symbol is not None else (1, row.lines)
+        if high - low >= UNIT_LINES:
+            low, high = max(low, line - NEAR_LINES), min(high, line + NEAR_LINES)
+        return low, max(high, low), symbol.qualified if symbol is not None else ""
+
+    def _lift_file(self, row: FileRow) -> None:
+        file = self._file(row)
+        if file.units:
+            best = file.units[0]
+            name = self._view.symbol(best.symbol).qualified if best.symbol >= 0 else ""
+            self._lift(row, (best.start, best.end), best.start, NAMED_FILE, reason="place", name=name)
+        else:
+            self._lift(row, (1, min(row.lines, 2 * NEAR_LINES)), 1, NAMED_FILE, reason="place", name="")
+
+    def _file(self, row: FileRow) -> _File:
+        """Return what was found in a file of the view, so far."""
+        path = row.path[len(self._prefix) :]
+        file = self._files.get(path)
+        if file is None:
+            source = self._read(path) if row.kind == "code" else None
+            units = units_of(self._view, row, self._scores, source.lines if source is not None else ())
+            file = self._files[path] = _File(self._share.get(row.id, 0.0), row, units)
+        return file
+
+    def _lift(
+        self, row: FileRow, lines: tuple[int, int], best: int, worth: float, *, reason: str, name: str
+    ) -> None:
+        """Add `worth` to what holds the line `best`, or take these lines as far as nothing else has them."""
+        file = self._file(row)
+        start, end = lines
+        if row.kind != "code" or not row.flags.isdisjoint(_OTHERS):
+            worth *= ASIDE
+        if "test" in row.flags and not self._query.wants_tests:
+            worth *= TEST
+        role = "definition" if reason == "exact_symbol" else ""
+        for at, (value, one) in enumerate(file.taken):
+            if one.start <= best <= one.end:
+                lifted = file.lifted.setdefault((one.start, one.end), set())
+                worth = 0.0 if reason in lifted else worth
+                lifted.add(reason)
+                reasons = tuple(dict.fromkeys((reason, *one.reasons)))
+                file.taken[at] = (
+                    value + worth,
+                    Candidate(
+                        one.file, one.start, one.end, 0.0, reasons, name, role or one.role, one.hits, best
+                    ),
+                )
+                return
+        start = max([start, *[one.end + 1 for _, one in file.taken if one.end < best]])
+        end = min([end, *[one.start - 1 for _, one in file.taken if one.start > best]])
+        path = row.path[len(self._prefix) :]
+        file.taken.append((worth, Candidate(path, start, end, 0.0, (reason,), name, role, (), best)))
+
     def take_units(self) -> None:
         """Take the units of the best files that no region of hits touches."""
         for place, one in enumerate(self._scores.files[:VOCABULARY_FILES]):
@@ -222,6 +352,24 @@ class _Search:
         found.sort(key=lambda one: one[:3])
         best = found[0][0] if found else 1.0
         return [_scored(one, round(100 * value / best, 2)) for value, _, _, one in found]
+
+
+def _meant(named: str, paths: Sequence[str]) -> list[str]:
+    """Return the files that a path in a text can mean: those with most of its last parts, the outermost first."""
+    base = named.replace("\\", "/").rpartition("/")[2]
+    alike = {path: _in_common(named, path) for path in paths if path.endswith(base)}
+    most = max(alike.values(), default=0)
+    best = [path for path, parts in alike.items() if parts == most and most]
+    return sorted(best, key=lambda path: (path.count("/"), path))[:MOST_ALIKE]
+
+
+def _in_common(named: str, path: str) -> int:
+    """Return how many last parts a path as a text names it and a file's have in common; 0 where they are not one file."""
+    wanted, present = named.replace("\\", "/").split("/"), path.split("/")
+    alike = 0
+    while alike < min(len(wanted), len(present)) and wanted[-1 - alike] == present[-1 - alike]:
+        alike += 1
+    return alike
 
 
 def _scored(one: Candidate, score: float) -> Candidate:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from slicegrep.filescore import Scores
     from slicegrep.index import FileRow, View
 
-__all__ = ["Unit", "units_of"]
+__all__ = ["UNIT_LINES", "Unit", "units_of"]
 
 UNIT_LINES = 80
 """A definition of at most so many lines is shown whole; of a longer one, the blocks that answer."""
