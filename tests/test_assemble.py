@@ -514,6 +514,22 @@ def test_nothing_found_says_so(count: Callable[[str], int]) -> None:
     assert (result.chunks, result.coverage, result.omitted_tokens) == ((), 0.0, 0)
 
 
+@pytest.mark.parametrize(("budget", "most"), [(300, 300), (2000, 500), (8000, 2000)])
+def test_an_answer_without_a_match_is_short(count: Callable[[str], int], budget: int, most: int) -> None:
+    """A quarter of the budget, or 500 tokens; the definition of the very name has all of it."""
+    files = files_of(*[function(f"thing{n}", 60) for n in range(40)])
+
+    def found(reasons: tuple[str, ...]) -> Result:
+        candidates = [whole(path, files, 100.0, hits=(), reasons=reasons) for path in files]
+        return answer(files, candidates, count, budget=budget, hits={})
+
+    result = found(("semantic-recall",))
+    assert 0.8 * most < result.total_tokens <= most
+    assert result.budget == budget
+    assert result.render().startswith("slicegrep: 'needle' in src: nothing matches; nearest by vocabulary: ")
+    assert found(("exact_symbol", "semantic-recall")).total_tokens > 0.9 * budget
+
+
 def test_a_line_that_is_longer_than_the_budget_is_listed(count: Callable[[str], int]) -> None:
     """Lines are never cut: then nothing fits, and the omission says where to look."""
     files = files_of("needle " * 2000)

@@ -59,3 +59,20 @@ def test_a_result_is_frozen() -> None:
     """Who wants another one makes it."""
     with pytest.raises(FrozenInstanceError):
         RESULT.budget = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize(
+    ("changes", "nearest"),
+    [
+        ({}, False),
+        ({"coverage_of": "score"}, True),
+        ({"coverage_of": "score", "route": "vague"}, False),
+        ({"coverage_of": "score", "chunks": (), "omitted": ()}, False),
+        ({"coverage_of": "score", "omitted": (Omission("b", 1, 1, 1, 1.0, "exact_symbol", ""),)}, False),
+    ],
+)
+def test_what_the_vocabulary_finds_for_a_pattern_without_a_match_is_nearest_only(
+    *, changes: dict[str, object], nearest: bool
+) -> None:
+    """Not in plain English, and not where the very name is defined."""
+    assert replace(RESULT, **changes).nearest is nearest  # type: ignore[arg-type]

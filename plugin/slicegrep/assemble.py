@@ -9,7 +9,7 @@ from slicegrep.material import gathered
 from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
 from slicegrep.present import SLICE_KINDS, item_line, notes_of, omission_line, pieces, slices
-from slicegrep.result import Layout, Result
+from slicegrep.result import EXACT, Layout, Result
 from slicegrep.types import Chunk
 
 if TYPE_CHECKING:
@@ -44,6 +44,9 @@ SHORTER = 0.8
 """Where none of the tries fits, the room shrinks by this until one does."""
 LIST_SHARE = 0.08
 """Of the budget, for each of the lists of notes and of what was not found."""
+NEAREST_SHARE, NEAREST_TOKENS = 0.25, 500
+"""Where nothing matches, the answer has so much of the budget, or so many tokens if that is more: what the vocabulary finds is
+a hint where to look next."""
 LISTED_EACH = 700
 """One omission is listed for so many tokens of budget, more where room is left."""
 NAMES_EACH = 5
@@ -73,7 +76,8 @@ def assemble(
 ) -> Result:
     """Choose what to return of `candidates`, which come best first.
 
-    The text of the result has at most `budget` tokens by `count`. With objective `auto` the best definition, the best
+    The text of the result has at most `budget` tokens by `count`; where nothing matches and nothing is defined by the very name, at
+    most NEAREST_SHARE of it, or NEAREST_TOKENS. With objective `auto` the best definition, the best
     use in another file and the best test are in it as far as there are any, cut down if need be; the best candidate
     always is, unless its best line alone is too long. What repeats a better candidate (nearly so, unless `dedupe` is
     False) is among the omissions, and a note says where it is.
@@ -89,7 +93,10 @@ def assemble(
         )
     if objective not in OBJECTIVES:
         raise ValueError(f"objective must be one of {', '.join(OBJECTIVES)}, not {objective!r}")
-    material = gathered(candidates, read, budget, OBJECTIVES[objective], query.route, near=dedupe)
+    limit = budget
+    if query.route == "precise" and not any(one.hits or EXACT in one.reasons for one in candidates):
+        limit = min(budget, max(int(NEAREST_SHARE * budget), NEAREST_TOKENS))
+    material = gathered(candidates, read, limit, OBJECTIVES[objective], query.route, near=dedupe)
     losses = Losses(
         material.candidates,
         material.parts,
@@ -114,9 +121,10 @@ def assemble(
         exact_tokens=exact,
     )
     unfound = Unfound(query, hits, path, defined, candidates) if hits is not None else None
-    sheet = material.sheet(query, budget) if material.considered else None
+    sheet = material.sheet(query, limit) if material.considered else None
     return _Assembly(
         bare,
+        limit,
         material,
         sheet,
         losses=losses,
@@ -133,6 +141,7 @@ class _Assembly:
     def __init__(
         self,
         bare: Result,
+        limit: int,
         material: Material,
         sheet: Sheet | None,
         *,
@@ -145,7 +154,7 @@ class _Assembly:
         self._material = material
         self._losses = losses
         self._bare = bare
-        self._budget = bare.budget
+        self._budget = limit
         self._count = count
         self._unfound = unfound
         self._sheet = sheet
@@ -166,7 +175,8 @@ class _Assembly:
         if fits is None:
             fits, _ = self._counted(replace(self._made((), 0), layout=Layout(0, 0, 0, SHORTER_NAMES[-1])))
         chunks = tuple([replace(chunk, tokens=self._count(chunk.text)) for chunk in fits.chunks])
-        return self._with_more_listed(replace(fits, chunks=chunks))
+        made = replace(fits, chunks=chunks)
+        return made if made.nearest else self._with_more_listed(made)
 
     def _fitted(self, names: int) -> Result | None:
         """Return the fullest answer that was found to fit, names having at most `names` characters; None if there is none."""

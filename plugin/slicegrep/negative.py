@@ -53,7 +53,7 @@ class Unfound:
             for hit in found:
                 for index in hit.patterns:
                     self._places[index].append((file, hit.line))
-        found = {  # patterns that match where something is defined
+        at_home = {  # patterns that match where something is defined
             index
             for file in {one.file for one in defining}
             for hit in hits.get(file, ())
@@ -62,7 +62,7 @@ class Unfound:
         }
         exact = {_last(one.symbol) for one in defining if "exact_symbol" in one.reasons}
         self._known = [
-            index in found or _last(pattern.text) in exact for index, pattern in enumerate(query.patterns)
+            index in at_home or _last(pattern.text) in exact for index, pattern in enumerate(query.patterns)
         ]
         self._everywhere = [_matches_nothing(pattern.regex) for pattern in query.patterns]
         self._undefined = self._missed(defined) if defined is not None else {}

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from slicegrep.types import Chunk, Omission
 
-__all__ = ["Layout", "Result"]
+__all__ = ["EXACT", "Layout", "Result"]
 
 _ALL = 1 << 30
+EXACT = "exact_symbol"
+"""The reason of what defines the very name that was spelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,17 @@ class Result:
     exact_tokens: bool = True
     """Whether tokens were counted with the vocabulary; else they are estimates that lean high."""
     layout: Layout = field(default=Layout(), repr=False)
+
+    @property
+    def nearest(self) -> bool:
+        """Whether nothing matches, and nothing is defined by the very name: what is here is what the vocabulary finds nearest."""
+        return (
+            self.route == "precise"
+            and self.coverage_of == "score"
+            and bool(self.chunks or self.omitted)
+            and not any(EXACT in one.rank_reason for one in self.chunks)
+            and not any(EXACT in one.rank_reason for one in self.omitted)
+        )
 
     def render(self) -> str:
         """Return the answer as text, without a line end after it. Its tokens are `total_tokens`."""
