@@ -342,6 +342,39 @@ def test_single_returns_one_slice_of_the_best_candidate(count: Callable[[str], i
     assert [one.file for one in result.omitted] == ["src/mod1.py"]
 
 
+OVERLOADS = "@overload\ndef command(name: str) -> str: ...\n\n\n@overload\ndef command(\n    name: None,\n) -> None: ...\n\n\n"
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_of_several_definitions_of_a_name_the_one_with_a_body_is_the_best(
+    count: Callable[[str], int], objective: str
+) -> None:
+    """Overloads rank as high and say little; alone, the definition goes on to its end, however short the window was."""
+    files = files_of(OVERLOADS + function("command", 50), function("other", 300))
+    found = [
+        Candidate("src/mod0.py", start, end, score, ("exact_symbol",), "command", "definition", (best,), best)
+        for start, end, score, best in [(1, 2, 100.0, 2), (5, 8, 99.0, 6), (11, 30, 98.0, 11)]
+    ]
+    found.append(whole("src/mod1.py", files, 90.0))
+    result = answer(files, found, count, budget=2000, objective=objective)
+    assert any(chunk.line_start <= 11 < chunk.line_end for chunk in result.chunks)
+    if objective == "single":
+        assert [(chunk.line_start, chunk.line_end) for chunk in result.chunks] == [(11, 60)]
+
+
+@pytest.mark.parametrize("objective", ["auto", "single"])
+def test_the_list_of_omissions_has_a_small_share(count: Callable[[str], int], objective: str) -> None:
+    """Of a budget that what was found does not fill, 15% and no more."""
+    files = files_of(*[function(f"f{n}", 3) for n in range(300)])
+    found = [Candidate(path, 1, 3, 100.0, ("match",), "", "use", (1,), 1) for path in files]
+    result = answer(files, found, count, budget=3000, objective=objective)
+    lines = result.render().split("\n")
+    title = next(n for n, line in enumerate(lines) if line.startswith("OMITTED"))
+    listed = [line for line in lines[title + 1 :] if "score=" in line]
+    assert len(listed) > 5
+    assert count("\n".join(listed)) <= 0.15 * 3000
+
+
 def test_a_cut_slice_claims_only_the_lines_it_returns(count: Callable[[str], int]) -> None:
     """Of a definition the rest is listed, of what merely surrounds a match nothing."""
     files = files_of(function("f", 400), function("g", 400, holds="needle"))

@@ -48,7 +48,8 @@ NEAREST_SHARE, NEAREST_TOKENS = 0.25, 500
 """Where nothing matches, the answer has so much of the budget, or so many tokens if that is more: what the vocabulary finds is
 a hint where to look next."""
 LISTED_EACH = 700
-"""One omission is listed for so many tokens of budget, more where room is left."""
+OMITTED_SHARE = 0.15
+"""One omission is listed for so many tokens of budget; where room is left more, up to such a share of it."""
 NAMES_EACH = 5
 MOST_NAMES = 600
 """A path, a symbol or a pattern may have a character for NAMES_EACH tokens of budget, up to so many."""
@@ -300,8 +301,10 @@ class _Assembly:
 
     def _with_more_listed(self, result: Result) -> Result:
         """Return an answer that fits with as many more of its omissions listed as there is room for."""
-        left = self._budget - result.total_tokens
         listed = result.layout.omitted
+        lines = [omission_line(one, result.layout.names) for one in result.omitted[:listed]]
+        share = OMITTED_SHARE * self._budget - sum([self._count(line) for line in lines])
+        left = min(self._budget - result.total_tokens, share)
         for one in result.omitted[listed:]:
             left -= self._count(omission_line(one, result.layout.names) + "\n")
             if left < 0:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from slicegrep.duplicates import Repeats
 from slicegrep.regions import COMMENT
 from slicegrep.sheet import Part, Sheet, parts_of
-from slicegrep.worth import by_marks, by_vocabulary, values_of
+from slicegrep.worth import by_marks, by_vocabulary, end_of, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ OF_ONE_FILE = 0.6
 NEAR = 12
 """Lines on each side of a match that are near it. Further ones are laid out where there are few candidates."""
 TOKENS_A_LINE = 10
+MOST_STUBS = 50
+"""Definitions of one name that are looked at for one with a body."""
 
 
 @dataclass(slots=True)
@@ -99,14 +102,19 @@ def gathered(
     """Read the candidates (best first) that are worth most, as many as a budget needs, and the best one of each of `roles`.
 
     The best `use` is one in another file than the best definition. A role without candidates is left out. No roles: the best
-    candidate alone. With `near` what nearly repeats another is left out too.
+    candidate alone, of a definition as far as it goes. With `near` what nearly repeats another is left out too. Of several definitions of
+    one name the best that has a body counts as the best: an overload says little.
     """
     values = values_of(candidates, route)
     gathering = _Gathering(Material(list(candidates), values), read, near=near)
     material = gathering.material
     best = next(filter(gathering.can_show, range(len(candidates))), None)
     if best is not None:
+        best = gathering.with_body(best)
         material.kept.append(best)
+        if not roles:
+            gathering.lengthen(best)
+            material.considered = [best]
     if roles:
         _gather(gathering, budget / TOKENS_A_LINE, route)
     definition = ""
@@ -118,7 +126,9 @@ def gathered(
         ]
         place = next(filter(gathering.can_show, found), -1)
         if place >= 0:
-            definition = candidates[place].file if role == "definition" else definition
+            if role == "definition":
+                place = gathering.with_body(place)
+                definition = candidates[place].file
             material.kept.append(place)
     material.kept = list(dict.fromkeys(material.kept))
     material.parts = parts_of(material.candidates)
@@ -143,6 +153,11 @@ def _gather(gathering: _Gathering, lines: float, route: str) -> None:
             )
             left -= share
             of_file[one.file] = of_file.get(one.file, 0.0) + share
+
+
+def _name(one: Candidate) -> str:
+    """Return the name of a definition without what it is in."""
+    return re.split(r"\W+", one.symbol)[-1]
 
 
 def _wanted(one: Candidate) -> tuple[int, ...]:
@@ -174,6 +189,34 @@ class _Gathering:
         if known is None:
             known = self._known[place] = self._consider(place)
         return known
+
+    def with_body(self, place: int) -> int:
+        """Return the place of a candidate, or where it is a definition without a body, of the best of that name with one."""
+        candidates = self.material.candidates
+        if not self._is_stub(place):
+            return place
+        name = _name(candidates[place])
+        others = [i for i, one in enumerate(candidates) if one.role == "definition" and _name(one) == name]
+        return next(
+            (i for i in others[:MOST_STUBS] if self.can_show(i) and not self._is_stub(i)),
+            place,
+        )
+
+    def lengthen(self, place: int) -> None:
+        """Let a definition that a window cut off go on to its end."""
+        one = self.material.candidates[place]
+        if one.role == "definition":
+            end = end_of(self.material.lines_of[one.file], one.best - 1) + 1
+            self.material.candidates[place] = replace(one, end=max(end, one.end))
+
+    def _is_stub(self, place: int) -> bool:
+        """Whether a candidate that can be shown is a definition that does nothing: an overload, a declaration."""
+        one = self.material.candidates[place]
+        if one.role != "definition":
+            return False
+        lines = self.material.lines_of[one.file]
+        text = "\n".join(lines[one.best - 1 : end_of(lines, one.best - 1) + 1]).rstrip()
+        return text.endswith("...") or (text.endswith(";") and "{" not in text)
 
     def _consider(self, place: int) -> bool:
         material = self.material

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from slicegrep.query import Query
     from slicegrep.types import Candidate
 
-__all__ = ["by_marks", "by_vocabulary", "values_of"]
+__all__ = ["by_marks", "by_vocabulary", "end_of", "values_of"]
 
 FILE_POWER = {"precise": 2.0, "vague": 3.0}
 OWN_POWER = 0.5
@@ -70,7 +70,7 @@ def by_marks(candidate: Candidate, text: Sequence[str], first: int) -> list[floa
     best = candidate.best - first
     if 0 <= best < len(text):
         if candidate.role == "definition":
-            _fall(worth, best, _end_of(text, best) + 1, BEST, DEFINITION_BODY)
+            _fall(worth, best, end_of(text, best) + 1, BEST, DEFINITION_BODY)
             _fall(worth, best - 1, _top_of(text, best) - 1, LEAD, 1.0)
         else:
             _fall(worth, best - 1, -1, BEST * LEAD, LEAD)
@@ -102,7 +102,7 @@ def _top_of(text: Sequence[str], first: int) -> int:
     return first
 
 
-def _end_of(text: Sequence[str], first: int) -> int:
+def end_of(text: Sequence[str], first: int) -> int:
     """Return the last line (index) of the definition that begins at `first`: what is indented deeper, and what closes it."""
     depth = len(text[first]) - len(text[first].lstrip())
     last = first
