@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
-from slicegrep.globs import GlobError
 from slicegrep.home import home_folder
 from slicegrep.index import Damaged, open_view, view_of
 from slicegrep.index.terms import joined
@@ -148,9 +147,7 @@ def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
         objective=asked.objective,
         dedupe=asked.dedupe,
         boundary=asked.boundary,
-        hits=matches.by_file
-        if scope.files
-        else None,  # nothing is known to be absent where nothing was looked at
+        hits=matches.by_file if scope.files else None,  # where nothing was looked at, nothing is absent
         count=count,
         exact=exact,
         notes=(*scope.notes, *matches.notes),
@@ -307,7 +304,8 @@ def _scope(
 
 
 def _walked(folder: str, wanted: _Wanted) -> Walk:
-    from slicegrep.walk import walk  # noqa: PLC0415 (most often the index has walked)
+    from slicegrep.globs import GlobError  # noqa: PLC0415 (most often the index has walked)
+    from slicegrep.walk import walk  # noqa: PLC0415
 
     try:
         return walk(
