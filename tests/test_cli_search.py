@@ -326,3 +326,12 @@ def test_version(tmp_path: Path) -> None:
     """One line, as scripts read it."""
     version = json.loads((ROOT / ".claude-plugin" / "plugin.json").read_text())["version"]
     assert run(tmp_path, "--version") == (0, f"slicegrep {version}\n", "")
+
+
+def test_the_package_runs_by_its_path(tree: Path) -> None:
+    """Without `-I` the package's folder stands first on the path, and its `types` is not the standard one."""
+    main = Path(__file__).parent.parent / "plugin" / "slicegrep" / "__main__.py"
+    done = subprocess.run(
+        [sys.executable, str(main), "--version"], capture_output=True, text=True, check=False, cwd=tree
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -24,5 +24,6 @@ def run() -> None:
 
 if __name__ == "__main__":
     if not __package__:  # run by path: the package's folder is no place to import from, its parent is
-        sys.path[0:0] = [os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+        here = os.path.dirname(os.path.abspath(__file__))
+        sys.path[:] = [os.path.dirname(here), *[path for path in sys.path if os.path.abspath(path) != here]]
     run()
