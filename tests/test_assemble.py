@@ -395,6 +395,18 @@ def test_a_cut_slice_claims_only_the_lines_it_returns(count: Callable[[str], int
     assert {one.file for one in as_functions.omitted} == set(files)
 
 
+def test_a_slice_that_is_cut_from_a_definition_says_so(count: Callable[[str], int]) -> None:
+    """With boundary `fn`, where definitions are expected whole; of a whole one, and of windows, nothing is said."""
+    files = files_of(function("f", 400), function("g", 4))
+    found = [whole("src/mod0.py", files, 100.0, role="definition"), whole("src/mod1.py", files, 90.0)]
+    text = answer(files, found, count, budget=600, boundary="fn").render()
+    headers = [line for line in text.split("\n") if line.startswith("<<<")]
+    assert len(headers) > 1
+    for header in headers:
+        assert (" (part of 1-400)  score" in header) == ("mod0" in header)
+    assert "part of" not in answer(files, found, count, budget=600).render()
+
+
 def test_slices_that_touch_or_overlap_are_one(count: Callable[[str], int]) -> None:
     """Two candidates side by side, one over them: no line comes twice."""
     files = files_of(function("f", 30))

@@ -132,6 +132,7 @@ def assemble(
         unfound=unfound,
         count=count,
         alone=objective == "single",
+        whole=boundary == "fn",
         symbol_at=symbol_at,
     ).result()
 
@@ -150,6 +151,7 @@ class _Assembly:
         unfound: Unfound | None,
         count: Callable[[str], int],
         alone: bool,
+        whole: bool,
         symbol_at: Callable[[str, int], str] | None,
     ) -> None:
         self._material = material
@@ -160,6 +162,7 @@ class _Assembly:
         self._unfound = unfound
         self._sheet = sheet
         self._alone = alone
+        self._whole = whole
         self._symbol_at = symbol_at
         self._known: dict[str, int] = {}
 
@@ -229,12 +232,23 @@ class _Assembly:
         return ()
 
     def _cost(self, stretches: Sequence[Stretch], names: int) -> int:
-        return sum(map(self._tokens, slices(self._chunks(stretches), names)))
+        return sum(map(self._tokens, slices(self._chunks(stretches), names, self._parts(stretches))))
+
+    def _parts(self, stretches: Sequence[Stretch]) -> tuple[str, ...]:
+        """Return what to say of the definitions that slices are cut from, in the order of the slices."""
+        if not self._whole:
+            return ()
+        told = []
+        for one in sorted(stretches, key=_order):
+            of = self._material.candidates[one.candidate]
+            whole = one.start <= of.start and of.end <= one.end
+            told.append("" if whole else f" (part of {of.start}-{of.end})")
+        return tuple(told)
 
     def _chunks(self, stretches: Sequence[Stretch]) -> list[Chunk]:
         candidates, lines_of = self._material.candidates, self._material.lines_of
         chunks = []
-        for one in sorted(stretches, key=lambda one: (one.candidate, one.start)):
+        for one in sorted(stretches, key=_order):
             of = candidates[one.candidate]
             text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
             symbol = of.symbol if self._symbol_at is None else self._symbol_at(one.file, one.best)
@@ -267,6 +281,7 @@ class _Assembly:
             layout=Layout(names=names),
         )
         layout = Layout(
+            parts=self._parts(stretches),
             omitted=self._listed(len(omitted)),
             negative=self._fitting(made.negative_evidence, names),
             notes=self._fitting(notes_of(made), names),
@@ -334,3 +349,8 @@ class _Assembly:
         if known is None:
             known = self._known[piece.text] = self._count(piece.text + "\n")
         return known
+
+
+def _order(one: Stretch) -> tuple[int, int]:
+    """Return what slices are sorted by: the ranking, then their lines."""
+    return one.candidate, one.start

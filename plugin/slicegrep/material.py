@@ -191,12 +191,13 @@ class _Gathering:
         return known
 
     def with_body(self, place: int) -> int:
-        """Return the place of a candidate, or where it is a definition without a body, of the best of that name with one."""
+        """Return the place of a candidate; of a definition without a body that of the best with one of that name, of the same file first."""
         candidates = self.material.candidates
         if not self._is_stub(place):
             return place
         name = _name(candidates[place])
         others = [i for i, one in enumerate(candidates) if one.role == "definition" and _name(one) == name]
+        others.sort(key=lambda i: candidates[i].file != candidates[place].file)
         return next(
             (i for i in others[:MOST_STUBS] if self.can_show(i) and not self._is_stub(i)),
             place,

@@ -25,6 +25,8 @@ class Layout:
     notes: int = _ALL
     names: int = 600
     """Characters of a path, a symbol or a pattern; a sentence may have three times as many."""
+    parts: tuple[str, ...] = ()
+    """Of each slice what its header says of the definition that it is cut from; nothing where it is whole, or `boundary` is not `fn`."""
 
 
 @dataclass(frozen=True, slots=True)
