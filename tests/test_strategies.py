@@ -39,9 +39,9 @@ def root(tmp_path: Path) -> str:
     return str(tmp_path)
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_the_definition_that_the_query_names_is_shown(root: str, name: str) -> None:
-    """Among sixty other functions every baseline finds the one class that is asked for."""
+    """Among sixty other functions every strategy finds the one class that is asked for."""
     slices = STRATEGIES[name](root).slices("where is InvoicePrinter", 600)
     line = SPARSE.count("\n") + 1
     assert any(part.file == "src/billing.py" and part.start <= line <= part.end for part in slices)
@@ -64,7 +64,7 @@ def test_a_slice_claims_just_the_lines_that_it_shows(root: str, name: str) -> No
         assert rows == [f"{n}\t{lines[n - 1]}" for n in range(part.start, part.end + 1)]
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_no_line_is_shown_twice(root: str, name: str) -> None:
     """Tokens are not spent again on what is there already."""
     slices = STRATEGIES[name](root).slices("helper return value invoice printer", 3000)
@@ -72,7 +72,7 @@ def test_no_line_is_shown_twice(root: str, name: str) -> None:
     assert len(lines) == len(set(lines))
 
 
-@pytest.mark.parametrize("name", BASELINES)
+@pytest.mark.parametrize("name", STRATEGIES)
 def test_ignored_and_binary_files_are_not_seen(root: str, name: str) -> None:
     """The strategies see what a search that honours .gitignore sees."""
     files = {part.file for part in STRATEGIES[name](root).slices("invoice printer", 3000)}
