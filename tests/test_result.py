@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import FrozenInstanceError, fields, replace
+from pathlib import Path
 
 import pytest
+from slicegrep.omissions import DUPLICATE
+from slicegrep.recall import REASONS
 from slicegrep.result import Layout, Result
 from slicegrep.types import Chunk, Omission
 
@@ -76,3 +80,10 @@ def test_what_the_vocabulary_finds_for_a_pattern_without_a_match_is_nearest_only
 ) -> None:
     """Not in plain English, and not where the very name is defined."""
     assert replace(RESULT, **changes).nearest is nearest  # type: ignore[arg-type]
+
+
+def test_the_page_on_json_says_what_each_reason_means() -> None:
+    """Of every reason that there is, and of no other."""
+    page = (Path(__file__).parents[1] / "docs" / "json.md").read_text("utf-8")
+    told = page.split("What `rank_reason` joins:")[1].split("\n\n")[1]
+    assert set(re.findall(r"^\| `([\w-]+)", told, re.MULTILINE)) == {*REASONS, DUPLICATE}
