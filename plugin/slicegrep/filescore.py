@@ -96,12 +96,15 @@ def score_files(
     ]
     most = max([whole[at] for at in allowed], default=0.0) or 1.0
     said = _Said(facts, keys, query)
-    factors = _factors(facts, query, allowed)
+    test = 1.0 if query.wants_tests else TEST
+    factors = {at: facts.factor[at] * (test if facts.test[at] else 1.0) for at in allowed}
     base = {at: WHOLE * whole[at] / most for at in allowed}
     paths = said.of_paths(facts, base)
     exact = _exact(view, query, base)
     looked = set(nlargest(MOST_FILES, allowed, key=lambda at: (base[at] + paths.get(at, 0.0)) * factors[at]))
     looked.update(file for file, _ in exact.values())
+    if PLATFORMS.isdisjoint(query.names):
+        factors.update({at: factors[at] * TWIN for at in looked if facts.platform(at)})
     chunks = _chunk_scores(view, facts, keys, looked)
     for at, worth in _best_chunks(view, chunks, looked).items():
         base[at] += CHUNKS * worth
@@ -135,13 +138,6 @@ def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> N
     share = weight / 255
     for at, impact in zip(ids, impacts, strict=True):
         into[at] += impact * share
-
-
-def _factors(facts: FileFacts, query: Query, allowed: Iterable[int]) -> dict[int, float]:
-    test = 1.0 if query.wants_tests else TEST
-    twin = TWIN if PLATFORMS.isdisjoint(query.names) else 1.0
-    tests, platform, factor = facts.test, facts.platform, facts.factor
-    return {at: factor[at] * (test if tests[at] else 1.0) * (twin if platform(at) else 1.0) for at in allowed}
 
 
 def _chunk_scores(
