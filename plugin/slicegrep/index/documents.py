@@ -6,9 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from slicegrep.index.segment import Document
+from slicegrep.index.texts import read_walked
 from slicegrep.outline import outline
-from slicegrep.roles import HEAD_BYTES, flags_of, kind_of
-from slicegrep.source import read_source
+from slicegrep.roles import HEAD_BYTES, LARGEST_CODE, flags_of, kind_of
+from slicegrep.source import source_of
 from slicegrep.types import Outline
 
 if TYPE_CHECKING:
@@ -33,7 +34,9 @@ def add_file(
 
     One that is no text, too large, unreadable or gone gets a row without content.
     """
-    source = read_source(os.path.join(root, path)) if kind_of(path, status[0], b"text") in SEARCHED else None
+    full = os.path.join(root, path)
+    data = read_walked(full, LARGEST_CODE) if kind_of(path, status[0], b"text") in SEARCHED else None
+    source = None if data is None else source_of(full, data)
     head = _head(source) if source else b""
     kind = kind_of(path, source.size, head or b"text") if source else ""
     if source is None or kind not in SEARCHED or source.encoding == "binary":

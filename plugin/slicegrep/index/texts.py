@@ -14,13 +14,15 @@ if TYPE_CHECKING:
     from slicegrep.index.columns import FileRow
     from slicegrep.types import Source
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "read_walked"]
 
 _MOST = 64_000_000
 """Bytes of the texts that are kept: as they are in the file, and again as lines, which take about twice as much."""
 _LARGEST = 50_000_000
 """Bytes of the largest file that is read at all."""
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_FLAGS = os.O_RDONLY
+for _name in ("O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC", "O_BINARY"):  # no system has all of them
+    _FLAGS |= getattr(os, _name, 0)
 
 
 class Texts:
@@ -39,7 +41,7 @@ class Texts:
         """Return the bytes of a file, None where it is no readable regular file."""
         if row is not None and (kept := self._bytes.get(row.id)) is not None:
             return kept
-        data = _read(self._root + path)
+        data = read_walked(self._root + path, _LARGEST)
         if data is not None and row is not None:
             with self._lock:
                 self._bytes[row.id] = data
@@ -80,18 +82,22 @@ class Texts:
                 self._held -= len(self._bytes.popitem(last=False)[1])
 
 
-def _read(path: str) -> bytes | None:
-    """Read a regular file; a FIFO or a device that has taken its place is not waited for."""
+def read_walked(path: str, most: int) -> bytes | None:
+    """Read a regular file of at most `most` bytes that a walk has listed; None where it is none any more.
+
+    A FIFO or a device that has taken its place is not waited for, and a symlink not followed: it may lead out of the
+    workspace.
+    """
     try:
         descriptor = os.open(path, _FLAGS)
     except (OSError, ValueError):
         return None
     try:
         status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode) or status.st_size > _LARGEST:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > most:
             return None
         with os.fdopen(descriptor, "rb", closefd=False) as file:
-            return file.read(_LARGEST)
+            return file.read(most)
     except OSError:
         return None
     finally:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.documents import is_wanted
 from slicegrep.index.folders import Folders, is_racy, walked
+from slicegrep.index.texts import read_walked
+from slicegrep.roles import LARGEST_CODE
 
 try:  # as in source.py
     from _blake2 import blake2b
@@ -19,8 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 __all__ = ["Changes", "Known", "Status", "Tree"]
-
-_BLOCK = 1 << 20
 
 
 class Status(NamedTuple):
@@ -153,12 +153,6 @@ def _status(path: str, now: int) -> Status | None:
 
 
 def _digest(path: str) -> bytes:
-    """Return the digest of a file's bytes, as source.source_of has it; b"" where it cannot be read."""
-    digest = blake2b(digest_size=16)
-    try:
-        with open(path, "rb") as file:
-            while block := file.read(_BLOCK):
-                digest.update(block)
-    except OSError:
-        return b""
-    return digest.digest()
+    """Return the digest of a file's bytes, as source.source_of has it; b"" where it is not read."""
+    data = read_walked(path, LARGEST_CODE)
+    return b"" if data is None else blake2b(data, digest_size=16).digest()
