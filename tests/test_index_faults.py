@@ -13,7 +13,10 @@ from pathlib import Path
 
 import pytest
 from index_told import in_process, told, write
-from slicegrep.index import Damaged, let_go, open_view, view_of
+from slicegrep.index import Damaged, let_go, open_view, view_of, workspace
+from slicegrep.index.documents import add_file
+from slicegrep.index.segment import Builder
+from slicegrep.index.workspace import Workspace
 from slicegrep.source import source_of
 
 FILES = {
@@ -408,3 +411,63 @@ def test_the_index_is_private(root: Path, tmp_path: Path) -> None:
     assert (tmp_path / "home/index").stat().st_mode & 0o777 == 0o700
     for path in (tmp_path / "home/index").iterdir():
         assert path.stat().st_mode & 0o077 == 0, path
+
+
+def test_a_file_that_becomes_a_symlink_is_not_followed(root: Path, tmp_path: Path) -> None:
+    """Neither by a view that listed it as a file nor by the indexing of what a walk listed: it may lead anywhere."""
+    outside = tmp_path / "outside.py"
+    outside.write_text("def kept_outside(): ...\n")
+    view = open_view(str(root), str(tmp_path / "home"))
+    (root / "p1/m1.py").unlink()
+    (root / "p1/m1.py").symlink_to(outside)
+    assert view.read("p1/m1.py") is None
+    assert view.utf8_lines("p1/m1.py") is None
+    builder = Builder()
+    add_file(builder, str(root), "p1/m1.py", (1, 0, 0))
+    assert not builder.used
+
+
+def test_an_index_of_mostly_dead_files_that_others_write_all_the_time(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is built anew in memory where the file cannot be come by."""
+    path = str(tmp_path / "home" / "index" / "one.sqlite")
+    Workspace(str(root), path).view(None)
+    write(root, {name: text.replace("load", "reload") for name, text in list(FILES.items())[:200]})
+    monkeypatch.setattr(workspace, "_ATTEMPTS", 0)
+    opened = Workspace(str(root), path)
+    view = opened.view(None)
+    assert (view.file_count, len(view.symbols_named("reload"))) == (300, 800)
+
+
+@pytest.mark.parametrize("kind", ["folder", "fifo", "symlink"])
+def test_something_else_lies_where_the_lock_is_to_be(root: Path, tmp_path: Path, kind: str) -> None:
+    """The search goes on in memory, and what a symlink leads to stays as it is."""
+    home = tmp_path / "home"
+    open_view(str(root), str(home))
+    let_go()
+    path = _database(home)
+    path.unlink()
+    lock = path.with_name(path.name + ".lock")
+    lock.unlink()
+    other = tmp_path / "other"
+    other.write_text("precious")
+    if kind == "folder":
+        lock.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(lock)
+    else:
+        lock.symlink_to(other)
+    assert open_view(str(root), str(home)).file_count == 300
+    assert other.read_text() == "precious"
+
+
+def test_the_folders_of_an_index_are_private_whatever_the_umask(root: Path, tmp_path: Path) -> None:
+    """Those above the index's own too."""
+    before = os.umask(0)
+    try:
+        open_view(str(root), str(tmp_path / "deep" / "er" / "home"))
+    finally:
+        os.umask(before)
+    for folder in ("deep", "deep/er", "deep/er/home", "deep/er/home/index"):
+        assert (tmp_path / folder).stat().st_mode & 0o777 == 0o700

@@ -6,7 +6,14 @@ import os
 from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
-__all__ = ["append_private", "create_private", "home_folder", "replace_private", "session_folder"]
+__all__ = [
+    "append_private",
+    "create_private",
+    "home_folder",
+    "make_folder",
+    "replace_private",
+    "session_folder",
+]
 
 _MODE_FILE = 0o600
 _MODE_FOLDER = 0o700
@@ -33,13 +40,13 @@ def session_folder(home: str, session_id: str) -> str:
     return os.path.join(home, "state", session_id)
 
 
-def _make_folder(folder: str) -> None:
+def make_folder(folder: str) -> None:
     """Make a folder and those above it, 0700 each: os.makedirs gives its mode to the last one alone. Raises OSError."""
     if os.path.isdir(folder):
         return
     above = os.path.dirname(folder)
     if above != folder:
-        _make_folder(above)
+        make_folder(above)
     with suppress(FileExistsError):
         os.mkdir(folder, _MODE_FOLDER)
 
@@ -49,7 +56,7 @@ def create_private(path: str, data: bytes) -> bool:
 
     Raises OSError where it cannot be written.
     """
-    _make_folder(os.path.dirname(path))
+    make_folder(os.path.dirname(path))
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _MODE_FILE)
     except FileExistsError:
@@ -61,7 +68,7 @@ def create_private(path: str, data: bytes) -> bool:
 
 def replace_private(path: str, data: bytes) -> None:
     """Write a file whole or not at all (0600): a reader sees the old content or the new. Raises OSError."""
-    _make_folder(os.path.dirname(path))
+    make_folder(os.path.dirname(path))
     beside = f"{path}.{os.getpid()}.new"
     try:
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE_FILE)
@@ -76,7 +83,7 @@ def replace_private(path: str, data: bytes) -> None:
 
 def append_private(path: str, data: bytes) -> None:
     """Append in one write, so that parallel writers do not mix (0600). Raises OSError."""
-    _make_folder(os.path.dirname(path))
+    make_folder(os.path.dirname(path))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE_FILE)
     try:
         os.write(handle, data)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import sys
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
+
+from slicegrep.home import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +20,8 @@ __all__ = ["Busy", "held"]
 
 _POLL_SECONDS = 0.2
 _FAR = 1 << 30  # Windows refuses reads of locked bytes: lock one that nobody reads
+_PLAIN = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+"""What lies behind a symlink is not written, and a FIFO's other end not waited for."""
 _NO_LOCKS = frozenset({errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP})
 
 
@@ -29,9 +34,9 @@ def held(path: Path, wait: float, waiting: Callable[[str], None] | None = None) 
     """Hold the lock file at `path`, yielding its open handle: a child that inherits it goes on holding the lock.
 
     Waits up to `wait` seconds, calling `waiting` once with the holder's process id. Raises Busy after that, and
-    OSError where the file cannot be made.
+    OSError where the file cannot be made, or something else lies there.
     """
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(os.path.dirname(path))
     deadline = time.monotonic() + wait
     handle = _open(path)
     try:
@@ -43,8 +48,9 @@ def held(path: Path, wait: float, waiting: Callable[[str], None] | None = None) 
                 waiting(_holder(path))
                 told = True
             time.sleep(_POLL_SECONDS)
-            os.close(handle)  # the file may have been removed and made again
-            handle = _open(path)
+            again = _open(path)  # the file may have been removed and made again
+            os.close(handle)
+            handle = again
         os.ftruncate(handle, 0)
         os.lseek(handle, 0, os.SEEK_SET)
         os.write(handle, str(os.getpid()).encode())
@@ -54,7 +60,11 @@ def held(path: Path, wait: float, waiting: Callable[[str], None] | None = None) 
 
 
 def _open(path: Path) -> int:
-    return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | _PLAIN, 0o600)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, "no regular file", str(path))
 
 
 def _holder(path: Path) -> str:
@@ -66,7 +76,7 @@ def _holder(path: Path) -> str:
 
 def _is_still(handle: int, path: Path) -> bool:
     try:
-        return os.path.samestat(os.fstat(handle), path.stat())
+        return os.path.samestat(os.fstat(handle), path.lstat())
     except OSError:
         return False
 

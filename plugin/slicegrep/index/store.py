@@ -8,6 +8,7 @@ import time
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.home import make_folder
 from slicegrep.index.postings import unsealed
 from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
@@ -314,10 +315,8 @@ def is_passing(error: sqlite3.Error) -> bool:
 
 def _make(path: str) -> None:
     """Make the file where it is not there, 0600, and its folders, 0700. Raises sqlite3.OperationalError."""
-    folder = os.path.dirname(path)
     try:
-        for each in (os.path.dirname(folder), folder):
-            os.makedirs(each, 0o700, exist_ok=True)
+        make_folder(os.path.dirname(path))
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     except FileExistsError:
         return

@@ -83,7 +83,15 @@ class Workspace:
                     else:
                         remove(self._path)
             self._to_memory()
-            return self._brought_up(progress)
+            try:
+                return self._brought_up(progress)
+            except (
+                Stale,
+                Damaged,
+                sqlite3.Error,
+            ):  # too much of the copy is dead, or it is no better than the file
+                self._forget()
+                return self._brought_up(progress)
 
     def _brought_up(self, progress: Callable[[int, int], None] | None) -> View:
         view = self._loaded()
@@ -233,6 +241,8 @@ class Workspace:
                 try:
                     stack.enter_context(held(Path(self._path + ".lock"), _WAIT_SECONDS))
                     break
+                except OSError as error:  # something else lies where the lock is to be
+                    raise _Stuck from error
                 except Busy as error:
                     now = self._opened().generation()
                     if now == before:
