@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from slicegrep.filescore import Scores
     from slicegrep.index import FileRow, View
+    from slicegrep.types import Symbol
 
 __all__ = ["UNIT_LINES", "Unit", "units_of"]
 
@@ -18,6 +19,8 @@ UNIT_LINES = 80
 """A definition of at most so many lines is shown whole; of a longer one, the blocks that answer."""
 FURTHER_CHUNKS = 0.3
 """What each chunk of a definition but the best adds of its own score."""
+LEAST_SHARE = 0.15
+"""Of the best chunk's score of its file: chunks below it are no evidence."""
 NAMED = 1.0
 """A definition that the query names wholly against one that it does not name, the evidence being equal."""
 EXACT = 1.0
@@ -44,27 +47,20 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
 
     `lines` of the file, where it was read, tell which comment stands above which definition: it is part of it.
     """
-    having = [c for c in range(row.first_chunk, row.first_chunk + row.chunks) if scores.chunks[c] > 0]
+    chunks = scores.chunks[row.first_chunk : row.first_chunk + row.chunks]
+    least = LEAST_SHARE * max(chunks, default=0.0)
+    having = [chunk for chunk, score in enumerate(chunks, row.first_chunk) if score > least]
     if not having:
         return []
     symbols = view.symbols_of(row.id)
     first = view.first_symbol[row.id]
-    starts, ends, owners = view.chunk_start, view.chunk_end, view.chunk_symbol
-    begins = {symbol.start: index for index, symbol in enumerate(symbols)} if lines else {}
-    grouped: dict[tuple[int, int], list[int]] = {}
-    for chunk in having:
-        owner = max(owners[chunk] - first, -1)
-        end = ends[chunk]
-        if end <= len(lines) and end + 1 in begins and _COMMENT.match(lines[end - 1]):
-            owner = begins[end + 1]
-        whole = owner >= 0 and symbols[owner].end - symbols[owner].start < UNIT_LINES
-        grouped.setdefault((owner, -1 if whole else chunk), []).append(chunk)
+    grouped = _grouped(view, symbols, first, having, lines)
     found = []
-    for (owner, block), chunks in grouped.items():
-        values = [scores.chunks[chunk] for chunk in chunks]
+    for (owner, block), members in grouped.items():
+        values = [scores.chunks[chunk] for chunk in members]
         best = max(values)
         score = best + FURTHER_CHUNKS * (sum(values) - best)
-        start, end = starts[chunks[0]], ends[chunks[-1]]
+        start, end = view.chunk_start[members[0]], view.chunk_end[members[-1]]
         named, exact = 0.0, False
         if owner >= 0:
             symbol = symbols[owner]
@@ -76,3 +72,29 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
         found.append(Unit(start, end, score, first + owner if owner >= 0 else -1, named, exact))
     found.sort(key=lambda unit: (-unit.score, unit.start))
     return found
+
+
+def _grouped(
+    view: View, symbols: Sequence[Symbol], first: int, having: Sequence[int], lines: Sequence[str]
+) -> dict[tuple[int, int], list[int]]:
+    """Return the chunks of each unit: by the index of a definition that is shown whole and -1, else by its owner's and the chunk."""
+    ends, owners = view.chunk_end, view.chunk_symbol
+    begins = {symbol.start: index for index, symbol in enumerate(symbols)} if lines else {}
+    grouped: dict[tuple[int, int], list[int]] = {}
+    for chunk in having:
+        owner = max(owners[chunk] - first, -1)
+        end = ends[chunk]
+        if end <= len(lines) and end + 1 in begins and _COMMENT.match(lines[end - 1]):
+            owner = begins[end + 1]
+        whole = owner >= 0 and symbols[owner].end - symbols[owner].start < UNIT_LINES
+        grouped.setdefault((owner, -1 if whole else chunk), []).append(chunk)
+    around: set[int] = set()
+    for owner, block in grouped:
+        outer = symbols[owner].parent if owner >= 0 and block < 0 else -1
+        while outer >= 0 and outer not in around:
+            around.add(outer)
+            outer = symbols[outer].parent
+    for outer in around:
+        if (outer, -1) in grouped:  # of what holds another unit, its own blocks are units
+            grouped.update({(outer, chunk): [chunk] for chunk in grouped.pop((outer, -1))})
+    return grouped
