@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from slicegrep.query import Query, query_of
@@ -298,3 +299,29 @@ def test_case_is_handed_on() -> None:
     """Whether case counts is who asks' to say."""
     assert query_of("Echo", case_sensitive=True).case_sensitive
     assert not query_of("Echo").case_sensitive
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "n" * 8000 + "e",
+        "n" * 100_000,
+        "a." * 50_000,
+        "a::" * 30_000,
+        "x/" * 50_000,
+        "aB" * 30_000,
+        "a-" * 50_000,
+        "a(" * 30_000,
+    ],
+    ids=lambda text: text[:3],
+)
+def test_a_long_word_is_read_in_linear_time(text: str) -> None:
+    """A hundred times as long takes about a hundred times as long, not ten thousand times."""
+    short = text[: len(text) // 100]
+    begin = time.process_time()
+    for _ in range(100):
+        query_of(short + str(begin))
+    once = time.process_time() - begin
+    begin = time.process_time()
+    query_of(text)
+    assert time.process_time() - begin < 10 * once + 1

@@ -15,8 +15,9 @@ _LONG_WORD = re.compile(r"(?<!\S)\S{200,}")
 _URL = re.compile(r"\w{2,12}://\S+")
 _TRAILER = re.compile(r"(?im)^\s*(?:[A-Z][\w-]+-by|pr-url|refs?|closes|git-svn-id|change-id)\s*:.*$")
 _QUOTED = re.compile(r"`([^`\n]{1,120})`|\"([^\"\n]{1,80})\"|'([^'\n]{2,80})'")
-_CALLED = re.compile(r"([^\W\d][\w.]*)\(")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
+# Each begins where a word does, so that a long one is walked through once.
+_CALLED = re.compile(r"(?<![\w.])([^\W\d][\w.]*)\(")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
 _LONGEST = 20_000
 """Characters of one text that are looked at, half from its head and half from its end: people ask above a pasted log, or
 below it."""

@@ -30,6 +30,8 @@ JOINED_STEM_WEIGHT = 0.3
 MOST_INITIALS = 4
 MOST_WORDS = 60
 """Words of one query that are weighed: a pasted log does not make a search slow."""
+MOST_REGEX = 20_000
+"""Characters of a regular expression that are read for its words."""
 MOST_PLACES = 12
 SENTENCE_WORDS, SENTENCE_SHARE, MESSAGE_WORDS = 6, 0.6, 12
 """So many plain words that are such a share of all, or so many, are a message, whatever signs stand between them."""
@@ -94,15 +96,15 @@ _ASKS_TESTS = re.compile(
     r"|test (?:for|of|that|which|covering|checking|where))\b|\btest_\w"
 )
 _ASKS_TEST_NAME = re.compile(r"\bTest[A-Z]\w|\w(?:Test|Spec)\b|_test\b")
-_DOTTED = re.compile(r"[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d]\w*(?:(?:\.|::|->|#)[^\W\d]\w*)+")
 _SEPARATOR = re.compile(r"\.|::|->|#")
 _PATH = re.compile(r"(?<![\w/.:-])(?:[\w.@+-]+/)*[\w@+-][\w.@+-]*")
 _RAISED = re.compile(
-    r"(?m)(?:\b[\w.]*(?:Error|Exception|Warning|Failure|panic|fatal|error|warning)\b[^:\n]{0,40}"
-    r"|^\s*(?:\w+\.)*[A-Z]\w*[a-z]\w*[A-Z]\w*):\s+(\S.*)"
+    r"(?m)(?:(?:Error|Exception|Warning|Failure|\bpanic|\bfatal|\berror|\bwarning)\b[^:\n]{0,40}"
+    r"|^[ \t]{0,20}(?:\w{1,60}\.){0,8}[A-Z][a-z\d]{0,40}[A-Z]\w{0,60}):\s+(\S.*)"
 )
 _VALUE = re.compile(
-    r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|<[^<>\n]*>|0x[0-9a-fA-F]+|(?<!\S)--?[A-Za-z][\w-]*|\d[\d.,]*|\S*/\S*"
+    r"\"[^\"\n]*\"|'[^'\n]*'|`[^`\n]*`|<[^<>\n]*>|0x[0-9a-fA-F]+|(?<!\S)--?[A-Za-z][\w-]*|\d[\d.,]*|(?<!\S)[^\s/]*/\S*"
 )
 
 
@@ -114,12 +116,12 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
     """Read what was asked. Raises nothing: whether a regular expression can be run is for who runs it."""
     text = pattern.strip() if "\n" in pattern.strip() else pattern
     syntax = _is_regex(text)
-    plain = said = _without_syntax(text) if syntax else cleaned(text)
+    plain = said = _without_syntax(text[:MOST_REGEX]) if syntax else cleaned(text)
     if _RAISED.search(text):  # what a message quotes is what was given, not what raised it
         rest = _QUOTED_VALUE.sub(" ", plain)
         plain = rest if len(IDENTIFIER.findall(rest)) >= LEAST_MESSAGE_WORDS else plain
     if not IDENTIFIER.search(plain):  # an address, a trailer: all that was said
-        plain = text
+        plain = text[:MOST_REGEX]
     words = _content(plain)
     english = any(word in _ENGLISH for word in IDENTIFIER.findall(plain))
     vague = not syntax and (len(words) >= PROSE_WORDS or (len(words) > 1 and english) or "\n" in text)
@@ -255,7 +257,7 @@ def _alternatives(regex: str) -> list[str]:
 
 def _phrases(text: str) -> tuple[Pattern, ...]:
     """Return what may stand in a file as it was said: the text, or of a longer one its first and last line; messages."""
-    lines = [line.strip() for line in text.split("\n") if line.strip()]
+    lines = [line.strip() for line in text.split("\n") if line.strip()] or [text]
     said = dict.fromkeys([lines[0], lines[-1]])
     for line in lines:
         raised = _RAISED.search(line)
