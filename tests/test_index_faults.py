@@ -8,7 +8,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -173,7 +174,32 @@ def _without_rows(path: Path) -> None:
     db.close()
 
 
+def _executed(*statements: str) -> Callable[[Path], None]:
+    def damage(path: Path) -> None:
+        with closing(sqlite3.connect(path)) as db, db:
+            for statement in statements:
+                db.execute(statement)
+
+    return damage
+
+
 DAMAGES = {
+    "a version that is no number": _executed("UPDATE meta SET value = 'x' WHERE name='version'"),
+    "a generation that is no number": _executed("UPDATE meta SET value = 'x' WHERE name='generation'"),
+    "no outlines": _executed("DELETE FROM outlines"),
+    "another file's outline": _executed(
+        "UPDATE outlines SET data = (SELECT data FROM outlines WHERE file=3) WHERE file=7"
+    ),
+    "another term's postings": _executed(
+        "UPDATE postings SET data = (SELECT data FROM postings WHERE term='load') WHERE term='=module7'"
+    ),
+    "another part": _executed(
+        "UPDATE parts SET data = (SELECT data FROM parts WHERE name='size') WHERE name='mtime'"
+    ),
+    "more files": _executed("UPDATE segments SET files = files + 1"),
+    "more chunks": _executed("UPDATE segments SET chunks = chunks + 1"),
+    "fewer symbols": _executed("UPDATE segments SET symbols = symbols - 1"),
+    "the first segment less": _executed("DELETE FROM segments WHERE id = (SELECT min(id) FROM segments)"),
     "zero bytes": lambda path: path.write_bytes(b""),
     "no database": lambda path: path.write_bytes(b"something else " * 1000),
     "half": lambda path: _cut(path, 0.5),

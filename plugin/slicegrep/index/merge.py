@@ -9,7 +9,7 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from slicegrep.index.postings import packed, sealed, together, unpacked
+from slicegrep.index.postings import packed, together, unpacked
 from slicegrep.index.segment import Bases, text_of_names
 from slicegrep.index.store import Snapshot
 
@@ -97,14 +97,14 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
     parts["identifier_files"] = array("I", [used[word] for word in words]).tobytes()
     parts["beyond_ascii"] = "\n".join(sorted(beyond)).encode()
     parts["terms"] = "\n".join(sorted(terms)).encode()
-    return {name: sealed(data) for name, data in parts.items()}
+    return parts
 
 
 def _rows(snapshot: Snapshot, numbers: list[int]) -> Iterator[tuple[str, bytes]]:
     """Yield the merged rows one by one: a large index is never in memory as a whole."""
     each = [_numbered(snapshot, number) for number in numbers]
     for term, same in groupby(merge(*each), key=itemgetter(0)):
-        yield term, sealed(packed(*together([unpacked(row) for _, _, row in same])))
+        yield term, packed(*together([unpacked(row) for _, _, row in same]))
 
 
 def _numbered(snapshot: Snapshot, number: int) -> Iterator[tuple[str, int, bytes]]:

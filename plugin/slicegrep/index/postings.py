@@ -71,14 +71,21 @@ def together(pieces: Sequence[Postings]) -> Postings:
     return Postings(chunks, impacts, files, b"".join([piece.file_impacts for piece in pieces]), names)
 
 
-def sealed(data: bytes) -> bytes:
-    """Return data behind its check sum: SQLite has none, and would hand out what a bad disk made of it."""
-    return crc32(data).to_bytes(_SEAL, "little") + data
+def sealed(data: bytes, place: int, name: str = "") -> bytes:
+    """Return data behind the check sum of it and of where it is kept: SQLite has none.
+
+    It would hand out what a bad disk made of it, and another row in its place.
+    """
+    return _sum(data, place, name) + data
 
 
-def unsealed(data: bytes) -> bytes:
-    """Return what was sealed. Raises ValueError where it is not as it was."""
+def unsealed(data: bytes, place: int, name: str = "") -> bytes:
+    """Return what was sealed for that place. Raises ValueError where it is not."""
     inner = data[_SEAL:]
-    if crc32(inner).to_bytes(_SEAL, "little") != data[:_SEAL]:
+    if _sum(inner, place, name) != data[:_SEAL]:
         raise ValueError("a part of the index is not what was written")
     return inner
+
+
+def _sum(data: bytes, place: int, name: str) -> bytes:
+    return crc32(data, crc32(name.encode(), place)).to_bytes(_SEAL, "little")

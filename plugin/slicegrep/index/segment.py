@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.evidence import blocks_of
-from slicegrep.index.postings import packed, packed_single, sealed
+from slicegrep.index.postings import packed, packed_single
 from slicegrep.index.terms import (
     BODY,
     CHUNK_LENGTH,
@@ -57,7 +57,7 @@ class Bases(NamedTuple):
 
 
 class Encoded(NamedTuple):
-    """A segment as it is written, its bytes sealed (postings.py)."""
+    """A segment as it is written, its bytes not sealed yet (store.py)."""
 
     counts: Bases
     parts: dict[str, bytes]
@@ -262,8 +262,8 @@ class Builder:
             "beyond_ascii": "\n".join(sorted({w.lower() for w in words if not w.isascii()})).encode(),
             "terms": "\n".join([term for term, _ in rows]).encode(),
         }
-        outlines = [(bases.file + at, sealed(data)) for at, data in enumerate(self._outlines) if data]
-        return Encoded(self.counts, {name: sealed(data) for name, data in parts.items()}, rows, outlines)
+        outlines = [(bases.file + at, data) for at, data in enumerate(self._outlines) if data]
+        return Encoded(self.counts, parts, rows, outlines)
 
     @property
     def counts(self) -> Bases:
@@ -299,7 +299,7 @@ class Builder:
         for term in sorted({*found, *named, *self._on_paths}):
             if term in self._on_paths:
                 files = array("I", [bases.file + file for file in self._on_paths[term]])
-                rows.append((term, sealed(packed(nothing, b"", files, b"\1" * len(files), nothing))))
+                rows.append((term, packed(nothing, b"", files, b"\1" * len(files), nothing)))
                 continue
             chunks, files = found.get(term, (nothing, nothing))
             names = named.get(term)
@@ -316,7 +316,7 @@ class Builder:
                     files.tobytes()[_LOW::4],
                     array("I", [bases.symbol + number for number in sorted(names or ())]),
                 )
-            rows.append((term, sealed(row)))
+            rows.append((term, row))
         return rows
 
 

@@ -6,8 +6,6 @@ from array import array
 from itertools import count
 from typing import TYPE_CHECKING
 
-from slicegrep.index.postings import unsealed
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -32,6 +30,10 @@ class Shelf:
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols; None where it has none here."""
         raise NotImplementedError
+
+    def damage(self, why: object) -> Exception:
+        """Return what to raise where the pieces do not fit each other."""
+        return LookupError(why)
 
     def column(self, segment: int, name: str, code: str) -> array[int]:
         """Return a part as numbers."""
@@ -69,14 +71,13 @@ class MemoryShelf(Shelf):
 
     def part(self, segment: int, name: str) -> bytes:  # noqa: ARG002 (there is one segment)
         """Return a part of the segment."""
-        return unsealed(self._encoded.parts[name])
+        return self._encoded.parts[name]
 
     def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term."""
         row = self._rows.get(term)
-        return [] if row is None else [unsealed(row)]
+        return [] if row is None else [row]
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        data = self._outlines.get(file)
-        return None if data is None else unsealed(data)
+        return self._outlines.get(file)

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.home import make_folder
-from slicegrep.index.postings import unsealed
+from slicegrep.index.postings import sealed, unsealed
 from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
 
@@ -31,7 +31,7 @@ __all__ = [
     "remove",
 ]
 
-VERSION = 3
+VERSION = 4
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
 built anew."""
 
@@ -44,6 +44,17 @@ _TABLES = (
     # Files whose content is the same though their status changed; size -1 where the file is dead.
     "CREATE TABLE amended(file INTEGER PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER)",
 )
+_FILE, _CHUNK, _SYMBOL = range(3)
+_WIDTHS = {
+    **dict.fromkeys(("size", "mtime", "ctime", "mentions"), (_FILE, 8)),
+    **dict.fromkeys(("label", "lines", "file", "chunks", "first_chunk", "first_symbol"), (_FILE, 4)),
+    "digests": (_FILE, 16),
+    **dict.fromkeys(("chunk_file", "chunk_start", "chunk_end", "chunk_symbol"), (_CHUNK, 4)),
+    "symbol_kind": (_SYMBOL, 2),
+    "symbol_lines": (_SYMBOL, 12),
+    **dict.fromkeys(("symbol_file", "symbol_parent"), (_SYMBOL, 4)),
+}
+"""Columns by what a segment's counts count, and the bytes of one: others would shift all that come behind them."""
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""
 BUSY_SECONDS = 10.0
@@ -155,25 +166,26 @@ class Store:
 
     def segments(self) -> list[Segment]:
         """Return the segments in the order of their ids."""
-        rows = self.db.execute("SELECT id, level, files, chunks, symbols FROM segments ORDER BY id")
-        return [Segment(number, level, Bases(*counts)) for number, level, *counts in rows]
+        return _segments(self.db)
 
     def write(self, encoded: Encoded, level: int) -> None:
         """Append a segment with its outlines (while `writing`)."""
         self.add_segment(level, encoded.counts, encoded.parts, encoded.rows)
-        self.db.executemany("INSERT INTO outlines VALUES(?, ?)", encoded.outlines)
+        rows = ((file, sealed(data, file)) for file, data in encoded.outlines)
+        self.db.executemany("INSERT INTO outlines VALUES(?, ?)", rows)
 
     def add_segment(
         self, level: int, counts: Bases, parts: Mapping[str, bytes], rows: Iterable[tuple[str, bytes]]
     ) -> None:
-        """Append a segment of sealed parts and rows (while `writing`)."""
+        """Append a segment of parts and rows by term (while `writing`)."""
         cursor = self.db.execute(
             "INSERT INTO segments(level, files, chunks, symbols) VALUES(?, ?, ?, ?)", (level, *counts)
         )
         number = cursor.lastrowid or 0
         for name, data in parts.items():
             self.set_part(number, name, data)
-        self.db.executemany(f"INSERT INTO postings VALUES({number:d}, ?, ?)", rows)
+        sealed_rows = ((term, sealed(data, number, term)) for term, data in rows)
+        self.db.executemany(f"INSERT INTO postings VALUES({number:d}, ?, ?)", sealed_rows)
 
     def remove_segment(self, segment: int) -> None:
         """Remove a segment whose ids another one has taken over (while `writing`)."""
@@ -181,8 +193,10 @@ class Store:
             self.db.execute(f"DELETE FROM {table} WHERE {column}=?", (segment,))  # noqa: S608 (constants)
 
     def set_part(self, segment: int, name: str, data: bytes) -> None:
-        """Replace a part of a segment by other sealed data (while `writing`)."""
-        self.db.execute("INSERT OR REPLACE INTO parts VALUES(?, ?, ?)", (segment, name, data))
+        """Replace a part of a segment by other data (while `writing`)."""
+        self.db.execute(
+            "INSERT OR REPLACE INTO parts VALUES(?, ?, ?)", (segment, name, sealed(data, segment, name))
+        )
 
     def amend(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
         """Note (file, size, mtime_ns, ctime_ns) of files whose content is the same; size -1 where a file is dead."""
@@ -205,13 +219,14 @@ class Snapshot(Shelf):
             if self._own:
                 self._db.execute("BEGIN")
             self.generation = _number(self._db, "generation")
-            self.segments = [number for (number,) in self._db.execute("SELECT id FROM segments ORDER BY id")]
+            self._counts = {segment.number: segment.counts for segment in _segments(self._db)}
+            self.segments = list(self._counts)
             self.totals = _totals(self._db)
         except (sqlite3.Error, TypeError) as error:
-            raise self._damage(error) from error
+            raise self.damage(error) from error
         marks = ",".join("?" * len(self.segments))
         self._rows_of = (
-            "SELECT data FROM postings "  # noqa: S608 (question marks only)
+            "SELECT data, segment, term FROM postings "  # noqa: S608 (question marks only)
             f"WHERE segment IN ({marks}) AND term=? ORDER BY segment"
         )
 
@@ -228,20 +243,23 @@ class Snapshot(Shelf):
         try:
             return _number(self._db, name)
         except (sqlite3.Error, TypeError) as error:
-            raise self._damage(error) from error
+            raise self.damage(error) from error
 
     def amended(self) -> dict[int, tuple[int, int, int]]:
         """Return what `Store.amend` noted: (size, mtime_ns, ctime_ns) by file."""
         try:
             return {file: tuple(status) for file, *status in self._db.execute("SELECT * FROM amended")}
         except sqlite3.Error as error:
-            raise self._damage(error) from error
+            raise self.damage(error) from error
 
     def part(self, segment: int, name: str) -> bytes:
         """Return a part of a segment."""
-        found = self._all("SELECT data FROM parts WHERE segment=? AND name=?", (segment, name))
+        found = self._all("SELECT data, segment, name FROM parts WHERE segment=? AND name=?", (segment, name))
         if not found:
-            raise self._damage(f"no {name}")
+            raise self.damage(f"no {name}")
+        counted, width = _WIDTHS.get(name, (0, 0))
+        if width and len(found[0]) != width * self._counts[segment][counted]:
+            raise self.damage(f"{name} is not that of its segment")
         return found[0]
 
     def rows(self, term: str) -> list[bytes]:
@@ -253,22 +271,22 @@ class Snapshot(Shelf):
         query = "SELECT term, data FROM postings WHERE segment=? ORDER BY term"
         try:
             for term, data in self._db.execute(query, (segment,)):
-                yield term, unsealed(data)
+                yield term, unsealed(data, segment, term)
         except (sqlite3.Error, ValueError, TypeError) as error:
-            raise self._damage(error) from error
+            raise self.damage(error) from error
 
     def outline(self, file: int) -> bytes | None:
         """Return the qualified names and signatures of a file's symbols."""
-        found = self._all("SELECT data FROM outlines WHERE file=?", (file,))
+        found = self._all("SELECT data, file FROM outlines WHERE file=?", (file,))
         return found[0] if found else None
 
     def _all(self, query: str, values: tuple[int | str, ...]) -> list[bytes]:
         try:
-            return [unsealed(data) for (data,) in self._db.execute(query, values)]
+            return [unsealed(*row) for row in self._db.execute(query, values)]
         except (sqlite3.Error, ValueError, TypeError) as error:
-            raise self._damage(error) from error
+            raise self.damage(error) from error
 
-    def _damage(self, why: object) -> Damaged:
+    def damage(self, why: object) -> Damaged:
         """Close, and remove the file: once, for another thread may have made a new one by then."""
         if not self._closed and not (isinstance(why, sqlite3.Error) and is_passing(why)):
             remove(self._path)
@@ -333,8 +351,13 @@ def _number(db: sqlite3.Connection, name: str) -> int:
     if row is None:
         return 0
     if not isinstance(row[0], int):
-        raise TypeError(name)
+        raise sqlite3.DatabaseError(f"no number: {name}")
     return row[0]
+
+
+def _segments(db: sqlite3.Connection) -> list[Segment]:
+    rows = db.execute("SELECT id, level, files, chunks, symbols FROM segments ORDER BY id")
+    return [Segment(number, level, Bases(*counts)) for number, level, *counts in rows]
 
 
 def _totals(db: sqlite3.Connection) -> Bases:

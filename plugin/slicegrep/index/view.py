@@ -224,15 +224,17 @@ class View:
         return found
 
     def _symbols(self, file: int) -> tuple[Symbol, ...]:
-        first = self.first_symbol[file]
-        data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
-        if not data:
+        first, end = self._symbol_ids(file)
+        if first == end:
             return ()
+        data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
         texts = data.decode("utf-8", "surrogateescape").split("\0")
+        if len(texts) != 2 * (end - first):
+            raise self._shelves[0].damage(f"no outline of file {file}")
         symbols: list[Symbol] = []
         for at in range(len(texts) // 2):
             number = first + at
-            start, end, name_line = self.columns.symbol_lines[3 * number : 3 * number + 3]
+            start, last, name_line = self.columns.symbol_lines[3 * number : 3 * number + 3]
             parent = self.columns.symbol_parent[number]
             symbols.append(
                 Symbol(
@@ -240,7 +242,7 @@ class View:
                     self.columns.symbol_names[number],
                     texts[2 * at],
                     start,
-                    end,
+                    last,
                     texts[2 * at + 1],
                     name_line,
                     parent,
@@ -249,10 +251,14 @@ class View:
             )
         return tuple(symbols)
 
+    def _symbol_ids(self, file: int) -> tuple[int, int]:
+        """Return the id of a file's first symbol and the one after its last."""
+        firsts = self.first_symbol
+        return firsts[file], firsts[file + 1] if file + 1 < len(firsts) else len(self.symbol_file)
+
     def outer_names(self, file: int) -> set[str]:
         """Return the names that a file defines at its top level and in its classes."""
-        begin = self.first_symbol[file]
-        end = self.first_symbol[file + 1] if file + 1 < len(self.first_symbol) else len(self.symbol_file)
+        begin, end = self._symbol_ids(file)
         return outer_names(
             self.columns.symbol_names[begin:end],
             self.columns.symbol_parent[begin:end],

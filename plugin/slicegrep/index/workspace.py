@@ -13,7 +13,6 @@ from slicegrep.index.folders import packed, unpacked
 from slicegrep.index.mentions import mentions_of_all, mentions_of_new
 from slicegrep.index.merge import merge_tail
 from slicegrep.index.notices import Watch
-from slicegrep.index.postings import sealed
 from slicegrep.index.segment import Bases, Builder
 from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, is_passing, remove
 from slicegrep.index.texts import Texts
@@ -125,6 +124,8 @@ class Workspace:
         if self._view is None or store.generation() != self._generation:
             try:
                 self._view = self._load(store)
+                if self._view.columns.files and self._view.columns.files[-1].id != len(self._view.files) - 1:
+                    raise ValueError("a segment is missing")  # noqa: TRY301 (as for what does not fit else)
             except (LookupError, ValueError, TypeError) as error:  # columns that do not fit each other
                 remove(self._path)
                 raise Damaged(str(error)) from error
@@ -173,7 +174,7 @@ class Workspace:
         for path, status in changes.new:
             add_file(builder, self._root, path, status)
         encoded = builder.encoded(self._totals)
-        encoded.parts["mentions"] = sealed(mentions_of_new(view, builder).tobytes())
+        encoded.parts["mentions"] = mentions_of_new(view, builder).tobytes()
         with self._writing(store):
             self._amend(store, changes)
             if changes.new:
@@ -199,7 +200,7 @@ class Workspace:
             with self._writing(store):
                 for segment in store.segments():
                     size = 8 * segment.counts.file
-                    store.set_part(segment.number, "mentions", sealed(mentions[at : at + size]))
+                    store.set_part(segment.number, "mentions", mentions[at : at + size])
                     at += size
                 if changes.folders:
                     _remember(store, changes.folders)
@@ -260,7 +261,7 @@ class Workspace:
 
 def _remember(store: Store, folders: Folders) -> None:
     for name, data in packed(folders).items():
-        store.set_part(0, name, sealed(data))
+        store.set_part(0, name, data)
     store.set_meta("walked", store.number("walks") + 1)
     store.set_meta("walks", store.number("walks") + 1)
 
