@@ -303,3 +303,16 @@ def test_history_lifts_what_was_changed_lately(tmp_path: Path, home: str) -> Non
     lifted = [chunk.file for chunk in focused_read(root, "frobnicate", history=True, home=home).chunks]
     assert sorted(plain) == sorted(lifted) == ["a.py", "b.py"]
     assert lifted[0] == "b.py"
+
+
+def test_a_path_means_what_it_means_to_the_system(tmp_path: Path, home: str) -> None:
+    """`link/../z.py` is beside what the link points to."""
+    (tmp_path / "q" / "r").mkdir(parents=True)
+    (tmp_path / "o").mkdir()
+    (tmp_path / "q" / "z.py").write_text("needle = 'there'\n")
+    (tmp_path / "o" / "z.py").write_text("needle = 'here'\n")
+    (tmp_path / "o" / "link").symlink_to(tmp_path / "q" / "r")
+    found = focused_read(f"{tmp_path}/o/link/../z.py", "needle", home=home)
+    assert [chunk.text for chunk in found.chunks] == ["needle = 'there'"]
+    found = focused_read(f"{tmp_path}/o/link/..", "needle", home=home)
+    assert [chunk.text for chunk in found.chunks] == ["needle = 'there'"]

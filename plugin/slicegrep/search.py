@@ -270,10 +270,11 @@ def _place(path: str, *, recursive: bool) -> _Place:
     except FileNotFoundError:
         raise SearchError("the current folder is deleted: go to another, or give an absolute path") from None
     if stat.S_ISDIR(mode):
-        return _Place(path, absolute)
+        return _Place(path, os.path.realpath(path))
     if not stat.S_ISREG(mode):
         raise SearchError(f"{path}: neither a file nor a folder")
-    folder, file = os.path.split(absolute)
+    # By the system's own steps: in `link/../a.py` the `..` is that of the link's target.
+    folder, file = os.path.realpath(os.path.dirname(path) or os.curdir), os.path.basename(absolute)
     if recursive:
         return _Place(os.path.dirname(path) or ".", folder)
     return _Place(path, folder, file)

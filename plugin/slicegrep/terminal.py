@@ -25,7 +25,7 @@ _ERASE_LINE = "\r\x1b[K"
 # File text may hold escape sequences, which a terminal would obey: every control character but tab and line end is
 # shown as `less` and `cat -v` do.
 _VISIBLE = {code: f"^{chr(code ^ 0x40)}" for code in (*range(32), 127) if chr(code) not in "\t\n"} | {
-    code: f"<{code:02X}>" for code in range(128, 160)
+    code: f"<{code:02X}>" for code in (*range(128, 160), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 }
 
 
