@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+import sys
+from bisect import bisect_right, insort
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.evidence import Block
@@ -70,9 +71,14 @@ def parts_of(candidates: Sequence[Candidate]) -> list[list[Part]]:
         if one.end < one.start:  # its file is gone
             found.append([])
             continue
-        before = taken.setdefault(one.file, [])
-        found.append([Part(place, one.file, a, b) for a, b in minus(one.start, one.end, before)])
-        before.append((one.start, one.end))
+        before = taken.setdefault(one.file, [])  # apart from each other, ascending
+        after = low = bisect_right(before, (one.end, sys.maxsize))
+        while low and before[low - 1][1] >= one.start:
+            low -= 1
+        own = minus(one.start, one.end, before[low:after])
+        found.append([Part(place, one.file, a, b) for a, b in own])
+        for run in own:
+            insort(before, run)
     return found
 
 
