@@ -218,7 +218,7 @@ class _Said:
     ) -> None:
         """Give the symbols that may be the best of their files, in `files`, their true share."""
         for at, (file, share) in named.items():
-            if file in files and share >= REFINED * best[file]:
+            if share and file in files and share >= REFINED * best[file]:
                 named[at] = file, self.share(stems_of(view.symbol_name(at)), true=True)
 
     def in_names(self, query: Query) -> float:
