@@ -251,9 +251,14 @@ def _exact(view: View, query: Query, allowed: Collection[int]) -> dict[int, tupl
             continue
         there: dict[int, tuple[int, float]] = {}
         inside: dict[int, tuple[int, float]] = {}
-        for at in view.symbols_named(name.replace("_", "").lower()):
+        spelled = name
+        numbers = view.symbols_named(name)
+        if not numbers and name.startswith("$"):  # PHP's outline has its names without the sign
+            spelled = name[1:]
+            numbers = view.symbols_named(spelled)
+        for at in numbers:
             file = view.symbol_file[at]
-            if file in allowed and view.symbol_name(at) == name:
+            if file in allowed and view.symbol_name(at) == spelled:
                 symbol = view.symbol(at)
                 there[at] = file, (NESTED if symbol.depth else 1.0)
                 if qualifier and _is_inside(view, symbol, qualifier):

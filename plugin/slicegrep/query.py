@@ -122,7 +122,7 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
         plain = rest if len(IDENTIFIER.findall(rest)) >= LEAST_MESSAGE_WORDS else plain
     if not IDENTIFIER.search(plain):  # an address, a trailer: all that was said
         plain = text[:MOST_REGEX]
-    words = _content(plain)
+    words = _defined(plain) or _content(plain)
     english = any(word in _ENGLISH for word in IDENTIFIER.findall(plain))
     vague = not syntax and (len(words) >= PROSE_WORDS or (len(words) > 1 and english) or "\n" in text)
     terms, names, expansions = _weighed(words)
@@ -132,7 +132,7 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
         patterns=(
             (*_phrases(text), *_named(words))
             if vague
-            else tuple([Pattern(p, p) for p in _alternatives(text)])
+            else tuple([Pattern(p, _DOLLAR.sub(r"\\$", p)) for p in _alternatives(text)])
         ),
         terms=terms,
         names=names,
@@ -143,6 +143,21 @@ def query_of(pattern: str, *, case_sensitive: bool = False) -> Query:
         symbols=_symbols(plain, words),
         places=_places(said),
     )
+
+
+_DEFINITION = re.compile(
+    r"\W*(?:(?:export|default|pub|public|static|async|abstract|final|override)\s+)*"
+    r"(?:(?:def|fn|func|struct|enum|impl|const|let|var|val|typedef|defp|defmodule|define)\s+([^\W\d]\w*)"
+    r"|(?:class|interface|trait|type|function|module|namespace)\s+([^\W\d]*[A-Z_]\w*))\W*"
+)
+_DOLLAR = re.compile(r"(?<!\\)\$(?=[A-Za-z_])")
+"""No line goes on behind its end: what begins a variable of PHP or JavaScript is meant."""
+
+
+def _defined(text: str) -> list[tuple[str, bool]]:
+    """Return the name in a text that is the beginning of a definition (`def echo`), else nothing."""
+    found = _DEFINITION.fullmatch(text)
+    return [(found[1] or found[2], True)] if found is not None else []
 
 
 def _is_regex(text: str) -> bool:
@@ -214,7 +229,9 @@ def _symbols(text: str, words: list[tuple[str, bool]]) -> tuple[tuple[str, str],
         parts = _SEPARATOR.split(match[0])
         found[parts[-1], parts[-2]] = None
         dotted.update(parts)
-    found.update(dict.fromkeys((word, "") for word, _ in words if word not in dotted))
+    for word, _ in words:
+        if word not in dotted:
+            found["$" + word if re.search(rf"\$\{{?{word}\b", text) else word, ""] = None
     return tuple(found)
 
 
