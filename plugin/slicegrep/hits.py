@@ -24,6 +24,8 @@ DEFINED = 0.6
 """A pattern matches where something else is defined: `def \\w+_handler`, or a name that has the word in it."""
 GIVEN = 0.6
 """A line gives a name its value, type or default, where no outline has it: constants, fields, options."""
+GIVEN_OUTSIDE = 0.9
+"""The same outside of all blocks: a setting, a constant of a module."""
 PHRASE = 1.0
 """A phrase of several words stands there as it was said."""
 WORDS = 0.15
@@ -121,7 +123,8 @@ class Judge:
         elif self._given is not None and not test:
             given = next((line for line, text in texts.items() if self._given.search(text)), 0)
             if given:
-                value, role, best = max(value, GIVEN), "definition", given
+                worth = GIVEN_OUTSIDE if texts[given][:1].strip() else GIVEN
+                value, role, best = max(value, worth), "definition", given
                 reasons.append("definition")
         if len(patterns) > 1:
             reasons[:0] = [f"multi_match({len(patterns)})", "co_occurrence"]

@@ -55,8 +55,8 @@ READ_UNITS = 8
 """Files without hits that are read for the comments above their definitions."""
 OWN_POWER = 1.0
 """A unit counts by its share of its file's best unit's score to this power."""
-BESIDE_HITS = 0.3
-"""What vocabulary alone is worth where names or patterns were found as they are spelled."""
+BESIDE_HITS = 0.6
+"""What the vocabulary is worth where a query is all names or patterns."""
 FLOOR = 0.5
 """A hit's worth in a file of which the vocabulary says nothing, against the best file."""
 MOST_BESIDE = 64
