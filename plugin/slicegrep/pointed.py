@@ -26,7 +26,7 @@ DECLARATION = 0.5
 MOST_SPELLED = 20
 """Definitions of one name that are lifted so, those of the best files: `get` is defined hundreds of times."""
 NAMED_LINE = 2.0
-NAMED_FILE = 1.0
+NAMED_FILE = 1.5
 LATER_FRAME = 0.1
 """On top of all else, for the definition around a line that the query names, and for the best unit of a file that it names;
 each further frame of a traceback counts a little less than the one before."""
