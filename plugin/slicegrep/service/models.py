@@ -1,0 +1,269 @@
+"""The requests and answers of the code operations, as models that refuse what they do not know: one set for HTTP, client and MCP."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from slicegrep.schema import Answer  # noqa: TC001 (pydantic reads the annotation)
+
+__all__ = [
+    "Ask",
+    "CalleesRequest",
+    "CallersRequest",
+    "EnclosingAnswer",
+    "EnclosingRequest",
+    "EnclosingRow",
+    "Envelope",
+    "ErrorAnswer",
+    "ImpactAnswer",
+    "ImpactRequest",
+    "Neighbour",
+    "NeighbourhoodEntry",
+    "Place",
+    "ReachedNeighbour",
+    "RelatedAnswer",
+    "SearchAnswer",
+    "SearchRequest",
+    "SymbolAnswer",
+    "SymbolEntry",
+    "SymbolRequest",
+]
+
+MOST_LOCATIONS = 200
+MOST_ANCHORS = 20
+MOST_NEIGHBOURS = 20
+
+_Line = Annotated[int, Field(ge=1)]
+_Count = Annotated[int, Field(ge=0)]
+_Name = Annotated[str, Field(min_length=1, max_length=4_096)]
+_Budget = Annotated[int, Field(ge=200, le=100_000)]
+_Location = Annotated[str, Field(min_length=3, max_length=4_200)]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid", use_attribute_docstrings=True, frozen=True)
+
+
+class Ask(_Model):
+    """What every request may say."""
+
+    namespace: Annotated[str, Field(max_length=200)] = ""
+    """Which of the server's trees is asked; empty where it has only one."""
+
+
+class EnclosingRequest(Ask):
+    """Asks which definitions are around these lines."""
+
+    locations: Annotated[list[_Location], Field(min_length=1, max_length=MOST_LOCATIONS)]
+    """`PATH:LINE`, the path relative to the top of the tree, with `/`; lines are 1-based."""
+    include_body: bool = False
+    """Put each definition's text on the first row that it encloses, while `token_budget` lasts."""
+    token_budget: _Budget = 4_000
+    """o200k_base tokens for all bodies together."""
+    neighbours: bool = False
+    """Add callers, callees, tests and module of each distinct definition."""
+    neighbour_k: Annotated[int, Field(ge=1, le=MOST_NEIGHBOURS)] = 5
+    """How many of each at most."""
+
+
+class Place(_Model):
+    """A definition, and where it is. Lines are 1-based and inclusive."""
+
+    symbol_id: str
+    """`PATH#QUALIFIED`, with `~2` behind for the second definition of that name in the file, and so on. It outlives edits of other lines."""
+    symbol: str
+    """Its qualified name."""
+    kind: str
+    path: str
+    start: _Line
+    end: _Line
+    signature: str
+
+
+class EnclosingRow(_Model):
+    """One location's answer, in the order of the locations."""
+
+    location: str
+    """As it was given."""
+    symbol: str = ""
+    """Qualified name of the innermost definition around the line; empty at file scope and where the path is not indexed."""
+    symbol_id: str = ""
+    kind: str = ""
+    path: str = ""
+    start: _Count = 0
+    end: _Count = 0
+    """1-based and inclusive; 0 where there is no definition."""
+    signature: str = ""
+    digest: str = ""
+    """Hex BLAKE2b-128 of the file's bytes: the row is about that content and no other. Empty where the path is not indexed."""
+    body: str | None = None
+    """The definition's lines, joined by LF; on the first row of each definition, when asked for, while the budget lasts."""
+    next: str = ""
+    """Where the body was asked for and is not here: the call that brings it."""
+
+
+class Envelope(_Model):
+    """What is known of an answer's completeness."""
+
+    epistemic: Literal["complete", "lower_bound"]
+    tier: Literal["scip", "parser", "scip+parser"]
+    causes: list[str]
+    """Why there may be more, a clause each."""
+
+
+class Neighbour(Place):
+    """A definition at the other end of references."""
+
+    lines: list[_Line]
+    """Where the references stand, in the file of the definition that refers."""
+    tier: Literal["scip", "parser"]
+    confidence: Annotated[float, Field(ge=0, le=1)]
+    relation: Literal["call", "inheritance", "reference", "import"]
+
+
+class NeighbourhoodEntry(Place):
+    """What is around one definition in the graph."""
+
+    module: str
+    callers: list[Neighbour]
+    callees: list[Neighbour]
+    tests: list[Neighbour]
+    envelope: Envelope
+
+
+class EnclosingAnswer(_Model):
+    """The answer of code.enclosing."""
+
+    rows: list[EnclosingRow]
+    resolved: _Count
+    """Rows with a definition."""
+    revision: str
+    """The commit that the tree's HEAD is at, its first ten digits; empty outside of git."""
+    neighbours: list[NeighbourhoodEntry] = []
+    """One for each distinct definition, in the order of first appearance."""
+    anchors_capped: bool = False
+    """Whether there were more definitions than entries are made for (20)."""
+
+
+class SymbolRequest(Ask):
+    """Asks for a definition. Exactly one of `symbol_id` and `name` is to be given."""
+
+    symbol_id: Annotated[str, Field(max_length=8_192)] = ""
+    name: Annotated[str, Field(max_length=8_192)] = ""
+    """A name, a qualified name or its end (`Cart.add`), or `PATH:LINE`."""
+    include_body: bool = True
+    token_budget: _Budget = 4_000
+    """o200k_base tokens for all bodies together."""
+
+
+class SymbolEntry(Place):
+    """A definition with its text."""
+
+    body: str | None = None
+    """Its lines, joined by LF; cut at a line where the budget ends."""
+    truncated: bool = False
+    """Whether `body` is not the whole of it."""
+
+
+class SymbolAnswer(_Model):
+    """The answer of code.symbol: the likeliest first; more than one where the name is not unique."""
+
+    symbols: list[SymbolEntry]
+    more: _Count = 0
+    """Further definitions of that name that are not listed."""
+    revision: str
+
+
+class SearchRequest(Ask):
+    """As `slicegrep PATH PATTERN`: the slices that answer, inside a budget."""
+
+    pattern: _Name
+    path: Annotated[str, Field(max_length=4_096)] = ""
+    """A file or folder relative to the top of the tree; empty: all of it."""
+    before: Annotated[int, Field(ge=0, le=1_000)] = 40
+    after: Annotated[int, Field(ge=0, le=1_000)] = 40
+    budget: _Budget = 2_000
+    boundary: Literal["auto", "fn", "none"] = "auto"
+    objective: Literal["auto", "def+caller", "def+test", "single"] = "auto"
+    dedupe: bool = True
+    glob: Annotated[list[_Name], Field(max_length=50)] = []
+    type: Annotated[list[_Name], Field(max_length=50)] = []
+    case_sensitive: bool = False
+
+
+class SearchAnswer(_Model):
+    """The answer of code.search: what `slicegrep --json` prints, and the text of it."""
+
+    result: Answer
+    text: str
+    """Rendered as the command line does, inside the budget."""
+    revision: str
+
+
+class _Related(Ask):
+    symbol_id: Annotated[str, Field(max_length=8_192)] = ""
+    name: Annotated[str, Field(max_length=8_192)] = ""
+    """As in code.symbol; it must fit one definition."""
+
+
+class CallersRequest(_Related):
+    """Asks who refers to a definition."""
+
+    k: Annotated[int, Field(ge=1, le=200)] = 50
+    least_confidence: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """Guesses of the parser tier below this are left out, and named among the causes."""
+
+
+class CalleesRequest(CallersRequest):
+    """Asks what a definition refers to."""
+
+
+class RelatedAnswer(_Model):
+    """The answer of code.callers and code.callees."""
+
+    symbol: Place
+    related: list[Neighbour]
+    """The surest first."""
+    more: _Count = 0
+    """Further ones that `k` left out."""
+    envelope: Envelope
+    revision: str
+
+
+class ImpactRequest(_Related):
+    """Asks what a change of a definition may reach."""
+
+    depth: Annotated[int, Field(ge=1, le=10)] = 3
+    k: Annotated[int, Field(ge=1, le=500)] = 100
+    least_confidence: Annotated[float, Field(ge=0, le=1)] = 0.8
+
+
+class ReachedNeighbour(Neighbour):
+    """A definition that depends on the one asked for."""
+
+    depth: _Line
+    """1: it refers to it itself."""
+    through: str
+    """symbol_id of the definition by which it was reached."""
+
+
+class ImpactAnswer(_Model):
+    """The answer of code.impact: nearest first."""
+
+    symbol: Place
+    reached: list[ReachedNeighbour]
+    tests: list[ReachedNeighbour]
+    """Those of what was reached that are tests."""
+    more: _Count = 0
+    envelope: Envelope
+    revision: str
+
+
+class ErrorAnswer(_Model):
+    """Why a request was not served: one sentence."""
+
+    error: str
+    """A short name: `invalid_request`, `unauthorized`, `forbidden`, `not_found`, `ambiguous`, `too_large`, `busy`, `internal`."""
+    message: str
