@@ -133,6 +133,25 @@ def test_setup_falls_back_on_pip_when_uv_fails(plain: World) -> None:
     assert "error: no route" in err
 
 
+def test_setup_adds_what_only_the_servers_need_after_the_rest(plain: World, index: SmallIndex) -> None:
+    """servers.txt beside the pins goes into the same environment; a second run leaves it, other pins there bring it again."""
+    plain.pins.with_name("servers.txt").write_text(index.requirements)
+    code, _, err = plain.run("setup")
+    assert (code, "adding what serve and mcp need" in err) == (0, True)
+    assert "adding" not in plain.run("setup")[2]
+    plain.pins.with_name("servers.txt").write_text(index.requirements + "# another\n")
+    assert "adding" in plain.run("setup")[2]
+
+
+def test_setup_is_ready_without_the_servers_packages(plain: World) -> None:
+    """No hook needs them: where they cannot be had it is said, and the rest serves."""
+    plain.pins.with_name("servers.txt").write_text("tinypackage==99\n")
+    code, _, err = plain.run("setup")
+    assert (code, plain.is_ready()) == (0, True)
+    assert "serve and mcp will not start" in err
+    assert err.splitlines()[-1].startswith("slicegrep: ready in")
+
+
 def test_setup_killed_while_it_downloads_is_begun_again_and_ends(plain: World, index: SmallIndex) -> None:
     """A kill -9 in the middle leaves nothing that counts as ready; the next run makes it whole."""
     index.gate.clear()

@@ -75,15 +75,29 @@ def test_the_key_is_the_hash_of_the_pins() -> None:
     assert (PLUGIN / "requirements.key").read_text() == f"{digest[:16]}\n"
 
 
-def test_every_dependency_is_pinned_has_a_floor_and_a_reason() -> None:
-    """Each in requirements.in stands below a comment, and is pinned exactly in requirements.txt."""
-    lines = (PLUGIN / "requirements.in").read_text().splitlines()
+@pytest.mark.parametrize("kind", ["requirements", "servers"])
+def test_every_dependency_is_pinned_has_a_floor_and_a_reason(kind: str) -> None:
+    """Each in requirements.in and servers.in stands below a comment, and is pinned exactly in the .txt of that name."""
+    lines = (PLUGIN / f"{kind}.in").read_text().splitlines()
     wanted = [i for i, line in enumerate(lines) if line and not line.startswith("#")]
     assert [lines[i] for i in wanted if not re.fullmatch(r"[a-z0-9-]+>=[\d.]+", lines[i])] == []
     assert [lines[i] for i in wanted if not lines[i - 1].startswith("# ")] == []
-    pins = (PLUGIN / "requirements.txt").read_text().splitlines()
+    pins = (PLUGIN / f"{kind}.txt").read_text().splitlines()
     assert [p for p in pins if not re.fullmatch(r"[a-z0-9-]+==[\w.]+( ; .+)?", p)] == []
-    assert set(names("plugin/requirements.in")) <= set(names("plugin/requirements.txt"))
+    assert set(names(f"plugin/{kind}.in")) <= set(names(f"plugin/{kind}.txt"))
+
+
+def test_the_servers_pins_are_those_that_the_hooks_lack() -> None:
+    """No package is pinned in both files, so that the second set-up changes nothing that a hook imports."""
+    assert set(names("plugin/servers.txt")).isdisjoint(names("plugin/requirements.txt"))
+
+
+def test_the_servers_packages_are_those_of_the_extras() -> None:
+    """`pip install slicegrep[serve,mcp,client]` and set-up bring the same."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    wanted = {item for name in ("serve", "mcp", "client") for item in extras[name]}
+    lines = (PLUGIN / "servers.in").read_text().splitlines()
+    assert wanted == {line for line in lines if line and not line.startswith("#")}
 
 
 def test_the_grammars_required_are_those_of_the_language_table() -> None:

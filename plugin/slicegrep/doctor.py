@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +27,7 @@ from slicegrep.children import CommandError, run
 from slicegrep.install import last_failure, retry_at
 from slicegrep.ledger import rows, settle
 from slicegrep.lock import Busy, held
-from slicegrep.pinned import Place, is_ready, missing_modules
+from slicegrep.pinned import Place, has_servers, is_ready, missing_modules
 from slicegrep.settings import KNOBS, Settings
 from slicegrep.trial import Trial, try_hooks
 from slicegrep.vocabulary import has_vocabulary
@@ -54,6 +55,9 @@ class Finding:
     status: str
     text: str
     mend: str = ""
+
+
+_SERVERS = Finding("servers", OK, "serve, mcp and the client have their packages")
 
 
 def main(words: Sequence[str]) -> int:
@@ -84,6 +88,7 @@ def examine(environment: Mapping[str, str]) -> list[Finding]:
         home,
         ready,
         _vocabulary(place),
+        _servers(place),
         *_settings(environment),
         _client(),
         _interception(place, home, ready),
@@ -153,6 +158,18 @@ def _vocabulary(place: Place) -> Finding:
     failure = last_failure(place, "vocabulary.json")
     why = f": {failure.get('message')}" if failure else ""
     return Finding("vocabulary", WARN, f"o200k_base is missing, counts are estimates (~){why}", _SET_UP)
+
+
+def _servers(place: Place) -> Finding:
+    if place.servers is None:
+        lost = [name for name in ("fastapi", "uvicorn", "httpx", "mcp") if find_spec(name) is None]
+        mend = "run: pip install 'slicegrep[serve,client,mcp]', or leave out what you do not use"
+        return Finding("servers", WARN, f"not installed: {', '.join(lost)}", mend) if lost else _SERVERS
+    if is_ready(place) and has_servers(place):
+        return _SERVERS
+    return Finding(
+        "servers", WARN, "the packages of serve and mcp are not there; nothing else needs them", _SET_UP
+    )
 
 
 def _settings(environment: Mapping[str, str]) -> Iterator[Finding]:

@@ -22,7 +22,17 @@ if not __package__:  # run as a file
 from slicegrep.children import clean_environment
 from slicegrep.home import create_private, replace_private
 from slicegrep.lock import Busy, held
-from slicegrep.pinned import Place, SetUpError, ensure_environment, explained, is_ready, is_sound, warm_up
+from slicegrep.pinned import (
+    Place,
+    SetUpError,
+    ensure_environment,
+    ensure_servers,
+    explained,
+    has_servers,
+    is_ready,
+    is_sound,
+    warm_up,
+)
 from slicegrep.vocabulary import fetch_vocabulary, has_vocabulary
 
 if TYPE_CHECKING:
@@ -31,7 +41,20 @@ if TYPE_CHECKING:
 __all__ = ["HOME_ENTRIES", "last_failure", "main", "retry_at", "set_up"]
 
 HOME_ENTRIES = frozenset(
-    {"config.json", "env", "index", "ledger", "log", "notice", "pyc", "run", "state", "token", "vocab"}
+    {
+        "config.json",
+        "env",
+        "graph",
+        "index",
+        "ledger",
+        "log",
+        "notice",
+        "pyc",
+        "run",
+        "state",
+        "token",
+        "vocab",
+    }
 )
 """What slicegrep keeps in its home folder: `--remove` refuses a folder that holds anything else."""
 
@@ -70,7 +93,9 @@ def set_up(place: Place, say: Callable[[str], None], wait: float = 0) -> None:
     A vocabulary that cannot be had is no failure: counts are estimates then. `wait` is how many seconds another
     set-up is waited for. Raises SetUpError, Busy (the other is still at it), OSError (the home folder).
     """
-    if is_sound(place) and has_vocabulary(place.vocabulary):  # even where nothing can be written
+    if (
+        is_sound(place) and has_vocabulary(place.vocabulary) and has_servers(place)
+    ):  # even where nothing can be written
         warm_up(place)
         return
     place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -87,6 +112,7 @@ def set_up(place: Place, say: Callable[[str], None], wait: float = 0) -> None:
                 _record(place, "vocabulary.json", trouble)
         if has_vocabulary(place.vocabulary):
             place.beside("vocabulary.json").unlink(missing_ok=True)
+        ensure_servers(place, lock, say)
         warm_up(place)
 
 

