@@ -120,9 +120,12 @@ def _npm_install(folder: Path, version: str) -> None:
         message = "npm is not on PATH: the client tests drive the real client and are never skipped"
         raise RuntimeError(message)
     folder.mkdir(parents=True, exist_ok=True)
-    words = [npm, "install", "--prefix", str(folder), "--no-audit", "--no-fund", "--ignore-scripts"]
+    (folder / "package.json").write_text("{}\n")  # npm installs where the nearest one is
+    # In the folder and not by --prefix, which also moves npm's global configuration: a certificate authority set there is lost.
+    words = [npm, "install", "--no-audit", "--no-fund", "--ignore-scripts"]
     done = subprocess.run(
         [*words, f"@anthropic-ai/claude-code@{version}"],
+        cwd=folder,
         capture_output=True,
         text=True,
         timeout=900,
