@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Columns", "FileRow"]
 
-_Column = TypeVar("_Column", "array[int]", "list[Any]")
+_Column = TypeVar("_Column", "array[int]", "list[Any]", bytes)
 
 
 class FileRow(NamedTuple):
@@ -70,6 +70,11 @@ class Columns:
     def files(self) -> list[FileRow]:
         """By file id, also those that were replaced and those that hold no text (kind "")."""
         return self._whole("files", [], _files)
+
+    @cached_property
+    def digests(self) -> bytes:
+        """BLAKE2b-128 of the files' bytes, 16 bytes each, by file id; zeros where the bytes were not read."""
+        return self._whole("digests", b"", lambda shelf, number: shelf.part(number, "digests"))
 
     @cached_property
     def chunk_file(self) -> array[int]:

@@ -7,39 +7,21 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from slicegrep.index.mentions import mentions_of_all
+from slicegrep.index.place import index_path, workspace_of
 from slicegrep.index.sweep import sweep, used
 from slicegrep.index.view import View
 from slicegrep.index.workspace import Workspace
-
-try:  # as in source.py
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from slicegrep.types import Source
 
-__all__ = ["let_go", "open_view", "view_of", "workspace_of"]
+__all__ = ["let_go", "open_view", "view_of"]
 
 _opened: dict[tuple[int, str], Workspace] = {}
 """Workspaces by process (a fork must not share its parent's database) and path of their index."""
 _opening = Lock()
-
-
-def workspace_of(path: str) -> str:
-    """Return the real path of the git top level that a folder is in, else of the folder itself.
-
-    A home directory that is under git is not the workspace of all that lies in it.
-    """
-    real = os.path.realpath(path)
-    above = real
-    while not os.path.lexists(os.path.join(above, ".git")):
-        if above == os.path.dirname(above):
-            return real
-        above = os.path.dirname(above)
-    return real if above == os.path.realpath(os.path.expanduser("~")) else above
 
 
 def open_view(root: str, home: str, *, progress: Callable[[int, int], None] | None = None) -> View:
@@ -53,8 +35,7 @@ def open_view(root: str, home: str, *, progress: Callable[[int, int], None] | No
     """
     os.scandir(root).close()
     workspace = workspace_of(root)
-    name = blake2b(os.fsencode(workspace), digest_size=16).hexdigest()
-    path = os.path.join(home, "index", f"{name}.sqlite")
+    path = index_path(workspace, home)
     key = (os.getpid(), path)
     with _opening:
         opened = _opened.get(key)

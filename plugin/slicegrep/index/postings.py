@@ -5,12 +5,11 @@ from __future__ import annotations
 from array import array
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NOTHING", "Postings", "packed", "packed_single", "sealed", "together", "unpacked", "unsealed"]
+__all__ = ["NOTHING", "Postings", "packed", "packed_single", "together", "unpacked"]
 
 
 class Postings(NamedTuple):
@@ -27,7 +26,6 @@ NOTHING = Postings(array("I"), b"", array("I"), b"", array("I"))
 """Under a term that stands nowhere."""
 _HEAD = Struct("=III")  # how many chunks, files and names
 _SINGLE = Struct("=IIIIIBB")
-_SEAL = 4
 
 
 def packed(
@@ -69,23 +67,3 @@ def together(pieces: Sequence[Postings]) -> Postings:
         names += piece.names
     impacts = b"".join([piece.impacts for piece in pieces])
     return Postings(chunks, impacts, files, b"".join([piece.file_impacts for piece in pieces]), names)
-
-
-def sealed(data: bytes, place: int, name: str = "") -> bytes:
-    """Return data behind the check sum of it and of where it is kept: SQLite has none.
-
-    It would hand out what a bad disk made of it, and another row in its place.
-    """
-    return _sum(data, place, name) + data
-
-
-def unsealed(data: bytes, place: int, name: str = "") -> bytes:
-    """Return what was sealed for that place. Raises ValueError where it is not."""
-    inner = data[_SEAL:]
-    if _sum(inner, place, name) != data[:_SEAL]:
-        raise ValueError("a part of the index is not what was written")
-    return inner
-
-
-def _sum(data: bytes, place: int, name: str) -> bytes:
-    return crc32(data, crc32(name.encode(), place)).to_bytes(_SEAL, "little")

@@ -9,7 +9,8 @@ from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.home import make_folder
-from slicegrep.index.postings import sealed, unsealed
+from slicegrep.index.place import VERSION
+from slicegrep.index.seal import sealed, unsealed
 from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
 
@@ -30,10 +31,6 @@ __all__ = [
     "is_passing",
     "remove",
 ]
-
-VERSION = 4
-"""Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
-built anew."""
 
 _TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",

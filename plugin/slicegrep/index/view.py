@@ -7,11 +7,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.columns import Columns, FileRow
+from slicegrep.index.outlines import symbols_of
 from slicegrep.index.postings import NOTHING, Postings, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
 from slicegrep.index.terms import PATH_TERM, joined
-from slicegrep.types import Source, Symbol
 from slicegrep.words import stem, sub_words
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from slicegrep.index.shelf import Shelf
     from slicegrep.index.texts import Texts
+    from slicegrep.types import Source, Symbol
 
 __all__ = ["FileRow", "SymbolRow", "View"]
 
@@ -156,6 +157,10 @@ class View:
         number = self._file_of_path.get(path)
         return None if number is None else self.files[number]
 
+    def digest(self, file: int) -> str:
+        """Return the digest of the content that the view has of a file, as `types.Source.digest`."""
+        return self.columns.digests[16 * file : 16 * file + 16].hex()
+
     def chunk_postings(self, term: str) -> tuple[array[int], bytes]:
         """Return the chunks that hold a term, ascending, and its impact (1 to 255) in each.
 
@@ -228,28 +233,17 @@ class View:
         if first == end:
             return ()
         data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
-        texts = data.decode("utf-8", "surrogateescape").split("\0")
-        if len(texts) != 2 * (end - first):
-            raise self._shelves[0].damage(f"no outline of file {file}")
-        symbols: list[Symbol] = []
-        for at in range(len(texts) // 2):
-            number = first + at
-            start, last, name_line = self.columns.symbol_lines[3 * number : 3 * number + 3]
-            parent = self.columns.symbol_parent[number]
-            symbols.append(
-                Symbol(
-                    self.columns.symbol_kind[number],
-                    self.columns.symbol_names[number],
-                    texts[2 * at],
-                    start,
-                    last,
-                    texts[2 * at + 1],
-                    name_line,
-                    parent,
-                    symbols[parent].depth + 1 if parent >= 0 else 0,
-                )
+        columns = self.columns
+        try:
+            return symbols_of(
+                data,
+                columns.symbol_kind[first:end],
+                columns.symbol_names[first:end],
+                columns.symbol_lines[3 * first : 3 * end],
+                columns.symbol_parent[first:end],
             )
-        return tuple(symbols)
+        except ValueError as error:
+            raise self._shelves[0].damage(f"file {file}: {error}") from error
 
     def _symbol_ids(self, file: int) -> tuple[int, int]:
         """Return the id of a file's first symbol and the one after its last."""

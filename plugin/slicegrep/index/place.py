@@ -1,0 +1,36 @@
+"""Which workspace a folder belongs to, and where and of which version the workspace's index is."""
+
+from __future__ import annotations
+
+import os
+
+try:  # as in source.py
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+__all__ = ["VERSION", "index_path", "workspace_of"]
+
+VERSION = 4
+"""Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
+built anew."""
+
+
+def workspace_of(path: str) -> str:
+    """Return the real path of the git top level that a folder is in, else of the folder itself.
+
+    A home directory that is under git is not the workspace of all that lies in it.
+    """
+    real = os.path.realpath(path)
+    above = real
+    while not os.path.lexists(os.path.join(above, ".git")):
+        if above == os.path.dirname(above):
+            return real
+        above = os.path.dirname(above)
+    return real if above == os.path.realpath(os.path.expanduser("~")) else above
+
+
+def index_path(workspace: str, home: str) -> str:
+    """Return where the index of a workspace (a real path) lies in a home folder; it need not exist."""
+    name = blake2b(os.fsencode(workspace), digest_size=16).hexdigest()
+    return os.path.join(home, "index", f"{name}.sqlite")
