@@ -59,6 +59,7 @@ def focused_read(
     case_sensitive: bool = False,
     history: bool = False,
     home: str = "",
+    shown: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Return the slices of `path` that answer `pattern`, best first, inside `budget` o200k_base tokens of rendered text.
@@ -70,7 +71,8 @@ def focused_read(
     `objective` says what a place is kept for: `def+caller`, `def+test`, both (`auto`), or the best slice alone
     (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names), one or several, narrow the
     files of a folder; `no_ignore` and `hidden` widen them. `history` lets files count more that git's log saw changed lately (history.py: not
-    shown to help). `home` is SLICEGREP_HOME, from the environment by default. `progress(done, total)`,
+    shown to help). `home` is SLICEGREP_HOME, from the environment by default. `shown` is what the answer calls `path`, where
+    that is not to be told. `progress(done, total)`,
     in files, is called while a long index is made.
 
     Raises OSError (FileNotFoundError, PermissionError) for a `path` that is not there or cannot be read, SearchError
@@ -78,6 +80,7 @@ def focused_read(
     """
     _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
     place = _place(os.fsdecode(path), recursive=recursive)
+    place = replace(place, shown=shown or place.shown)
     home = _home(home)
     asked = _Asked(
         query_of(pattern, case_sensitive=case_sensitive),

@@ -1,0 +1,44 @@
+"""Locations: `PATH:LINE` taken apart, and a path said relative to the tree, whatever it was meant to reach."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from slicegrep.service.errors import BadLocation
+
+__all__ = ["inside", "location_of"]
+
+_LOCATION = re.compile(r"(.+):([0-9]{1,9})", re.DOTALL)
+"""A path may hold colons, spaces and line ends; a billion lines are more than any file has."""
+_SHOWN = 80
+
+
+@lru_cache(maxsize=4_096)
+def location_of(text: str) -> tuple[str, int]:
+    """Return path and 1-based line of `PATH:LINE`. Raises BadLocation, with a sentence that names it."""
+    found = _LOCATION.fullmatch(text)
+    line = int(found[2]) if found else 0
+    if found is None or line < 1:
+        shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+        raise BadLocation(f"{shown!r} is not PATH:LINE with a line of 1 or more")
+    return found[1], line
+
+
+def inside(path: str, root: str) -> str | None:
+    """Return `path` relative to `root` (an absolute path), as the index spells it: "" for `root` itself, None outside of it.
+
+    `./` and doubled `/` are dropped, and an absolute path below `root` is made relative. What climbs (`..`) is outside, also
+    where it would come back: through a symbolic link it means another place than it says.
+    """
+    if "\0" in path:
+        return None
+    if path.startswith("/"):
+        top = root.rstrip("/") + "/"
+        if not f"{path}/".startswith(top):
+            return None
+        path = path[len(top) :]
+    parts = path.split("/")
+    if ".." in parts:
+        return None
+    return "/".join([part for part in parts if part not in ("", ".")])

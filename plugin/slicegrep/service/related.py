@@ -1,0 +1,171 @@
+"""The graph's answers as the operations say them: ids and paths in place of numbers, what was left out named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from slicegrep.revision import revision_of
+from slicegrep.service.errors import NotFound, NotYet
+from slicegrep.service.models import (
+    Envelope,
+    ImpactAnswer,
+    Neighbour,
+    NeighbourhoodEntry,
+    Place,
+    ReachedNeighbour,
+    RelatedAnswer,
+)
+from slicegrep.service.naming import place_of
+from slicegrep.service.symbol_ids import id_of, symbol_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from slicegrep.graph.values import Edge, Found
+    from slicegrep.service.files import Files
+    from slicegrep.service.models import CallersRequest, ImpactRequest
+    from slicegrep.service.naming import Definition
+
+__all__ = ["SURE", "Related"]
+
+SURE = 0.8
+"""Guesses of the parser tier below this stand in no neighbourhood."""
+_MODULE = "module"
+"""The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
+
+
+class Related:
+    """The graph of the view of `files`, asked until the moment `until` (of time.monotonic)."""
+
+    def __init__(self, files: Files, home: str, until: float) -> None:
+        try:
+            from slicegrep.graph import Graph  # noqa: PLC0415 (few calls need it)
+        except ImportError as error:
+            raise NotYet("this installation cannot follow references yet") from error
+        self._files = files
+        self._graph = Graph(files.view, home)
+        self._until = until
+
+    def around(self, one: Definition, k: int) -> NeighbourhoodEntry:
+        """Return at most `k` callers, callees and tests each of a definition, the surest first."""
+        symbol = self._number(one)
+        lists: dict[str, Any] = {}
+        envelopes: list[Envelope] = []
+        for name in ("callers", "callees", "tests"):
+            found: Found = getattr(self._graph, name)(symbol, until=self._until)
+            all_of_them, envelope = self._neighbours(found, SURE)
+            lists[name] = all_of_them[:k]
+            if len(all_of_them) > k:
+                envelope = _less(envelope, f"{k} of {len(all_of_them)} {name} are listed")
+            envelopes.append(envelope)
+        return NeighbourhoodEntry(
+            **place_of(one), **lists, module=self._graph.module(symbol), envelope=_together(envelopes)
+        )
+
+    def callers(self, one: Definition, request: CallersRequest) -> RelatedAnswer:
+        """Return who refers to a definition."""
+        return self._answer(one, self._graph.callers(self._number(one), until=self._until), request)
+
+    def callees(self, one: Definition, request: CallersRequest) -> RelatedAnswer:
+        """Return what a definition refers to."""
+        return self._answer(one, self._graph.callees(self._number(one), until=self._until), request)
+
+    def impact(self, one: Definition, request: ImpactRequest) -> ImpactAnswer:
+        """Return what depends on a definition, at most `k` of what is no test and as many tests."""
+        found = self._graph.impact(
+            self._number(one),
+            depth=request.depth,
+            most=request.k,
+            least_confidence=request.least_confidence,
+            until=self._until,
+        )
+        reached: list[ReachedNeighbour] = []
+        tests: list[ReachedNeighbour] = []
+        for step in found.reached:
+            said = self._end(step.edge)
+            if said is not None:
+                through = id_of(self._files.view, step.through, self._files.prefix)
+                (tests if step.is_test else reached).append(
+                    ReachedNeighbour(**said, depth=step.depth, through=through)
+                )
+        return ImpactAnswer(
+            symbol=Place(**place_of(one)),
+            reached=reached,
+            tests=tests,
+            envelope=_said(found.envelope),
+            revision=revision_of(self._files.view.root),
+        )
+
+    def _number(self, one: Definition) -> int:
+        """Return the view's number of a definition. Raises NotFound where the file is another since the view was made."""
+        number = symbol_of(self._files.view, one.id, self._files.prefix)
+        if number is None:
+            raise NotFound(f"the file of {one.id!r} is being changed; ask again")
+        return number
+
+    def _answer(self, one: Definition, found: Found, request: CallersRequest) -> RelatedAnswer:
+        related, envelope = self._neighbours(found, request.least_confidence)
+        return RelatedAnswer(
+            symbol=Place(**place_of(one)),
+            related=related[: request.k],
+            more=max(0, len(related) - request.k),
+            envelope=envelope,
+            revision=revision_of(self._files.view.root),
+        )
+
+    def _neighbours(self, found: Found, least: float) -> tuple[list[Neighbour], Envelope]:
+        """Return the ends of the edges that are sure enough and in the tree, and what is known of their completeness."""
+        envelope = _said(found.envelope)
+        sure = [edge for edge in found.edges if edge.tier == "scip" or edge.confidence >= least]
+        ends = [end for edge in sure if (end := self._end(edge)) is not None]
+        if len(sure) < len(found.edges):
+            dropped = len(found.edges) - len(sure)
+            envelope = _less(envelope, f"{dropped} guesses of the parser under {least:g} are left out")
+        return [Neighbour(**end) for end in ends], envelope
+
+    def _end(self, edge: Edge) -> dict[str, Any] | None:
+        """Return what models.Neighbour says of an edge's other end; None where that is outside of the tree."""
+        view, prefix = self._files.view, self._files.prefix
+        row = view.files[edge.file]
+        if row is None or not row.path.startswith(prefix):
+            return None
+        path = row.path[len(prefix) :]
+        said: dict[str, Any] = {
+            "lines": list(edge.lines),
+            "tier": edge.tier,
+            "confidence": edge.confidence,
+            "relation": edge.kind,
+            "path": path,
+        }
+        if edge.symbol < 0:
+            whole = {"symbol_id": "", "symbol": "", "kind": _MODULE, "signature": ""}
+            return {**said, **whole, "start": 1, "end": max(1, row.lines)}
+        symbol = view.symbol(edge.symbol)
+        return {
+            **said,
+            "symbol_id": id_of(view, edge.symbol, prefix),
+            "symbol": symbol.qualified,
+            "kind": symbol.kind,
+            "signature": symbol.signature,
+            "start": symbol.start,
+            "end": symbol.end,
+        }
+
+
+def _said(envelope: Any) -> Envelope:
+    return Envelope(epistemic=envelope.epistemic, tier=envelope.tier, causes=list(envelope.causes))
+
+
+def _less(envelope: Envelope, cause: str) -> Envelope:
+    """Return an envelope of an answer that lacks something more."""
+    return Envelope(epistemic="lower_bound", tier=envelope.tier, causes=[*envelope.causes, cause])
+
+
+def _together(envelopes: Sequence[Envelope]) -> Envelope:
+    tiers = {envelope.tier for envelope in envelopes}
+    causes: Iterable[str] = dict.fromkeys(cause for envelope in envelopes for cause in envelope.causes)
+    return Envelope(
+        epistemic="complete" if all(one.epistemic == "complete" for one in envelopes) else "lower_bound",
+        tier=tiers.pop() if len(tiers) == 1 else "scip+parser",
+        causes=list(causes),
+    )
