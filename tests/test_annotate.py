@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Sequence
@@ -30,10 +31,9 @@ def free():
 """
 
 
-def around(source: Source, lines: Sequence[int]) -> list[Symbol | None]:
+def around(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
     """Return the enclosing definitions by the project's one routine."""
-    shape = outline(source)
-    return [enclosing(shape, line) for line in lines]
+    return [[enclosing(outline(source), line) for line in lines] for source, lines in batch]
 
 
 def run(
@@ -49,7 +49,7 @@ def run(
         text,
         roots=[str(root) for root in roots],
         operands=operands,
-        enclosing_of=around,
+        definitions_of=around,
         max_length=max_length,
         max_bytes=5_000_000,
         limit=limit,
@@ -210,6 +210,60 @@ def test_the_hit_s_own_bytes_decide(tmp_path: Path) -> None:
     assert run("\n".join(lines), tmp_path).text == "\n".join(line + suffix for line, suffix in lines.items())
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        b"a.py",
+        b"l\xe9a.py",
+        b"\xff\xfe/b.py",
+        b"\xe2\x82.py",
+        "é\udcff.py".encode("utf-8", "surrogateescape"),
+    ],
+)
+def test_bytes_that_are_no_utf8_come_back_as_they_were(tmp_path: Path, name: bytes) -> None:
+    """rtk#4113, serena#2017: with surrogateescape text and names survive byte by byte, and still verify."""
+    file = os.path.join(os.fsencode(tmp_path), name)
+    os.makedirs(os.path.dirname(file), exist_ok=True)
+    with open(file, "wb") as made:
+        made.write(b"def f():\n    x = '\xe9\xff \xe2\x82 \xf0\x9f'\n    y = '\xc3\xa9'\n")
+    hits = [name + b":2:    x = '\xe9\xff \xe2\x82 \xf0\x9f'", name + b":3:    y = '\xc3\xa9'"]
+    other = name + b":2:    x = '\xe9\xff \xe2\x82 '"
+    output = b"\n".join([*hits, other, b"\xff\xfe:1:", b""])
+    wanted = b"\n".join([hit + " ⟵ f 1-3".encode() for hit in hits] + [other, b"\xff\xfe:1:", b""])
+    done = run(output.decode("utf-8", "surrogateescape"), tmp_path)
+    assert done.text.encode("utf-8", "surrogateescape") == wanted
+    assert {row.file for row in done.rows} == {os.fsdecode(file)}
+
+
+def test_names_without_ranges(core: Path) -> None:
+    """What the shim prints: the name alone, however much room there is."""
+    text = "core.py:4:    limit = 3\ncore.py:6:    def fetch(self, key):"
+    wanted = "core.py:4:    limit = 3 ⟵ Store\ncore.py:6:    def fetch(self, key): ⟵ Store.fetch"
+    done = run(text, core, ranges=False)
+    assert (done.text, done.hits, done.annotated) == (wanted, 2, 2)
+
+
+def test_one_lookup_serves_all_files(core: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One look into an index, one call of a server; only where the sources would fill the memory are there several."""
+    for name in "abcd":
+        write(core / f"{name}.py", CORE)
+    text = "\n".join(f"{name}.py:{line}" for name in "abcd" for line in ("4:    limit = 3", "1:import os"))
+    wanted = text.replace("limit = 3", "limit = 3 ⟵ Store 3-8")
+    for most, sizes in ((32_000_000, [4]), (2 * len(CORE) - 1, [2, 2])):
+        monkeypatch.setattr("slicegrep.annotate._BATCH_BYTES", most)
+        asked: list[int] = []
+
+        def lookup(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
+            asked.append(len(batch))  # noqa: B023 (called in this round)
+            return around(batch)
+
+        done = annotate(
+            text, roots=[str(core)], operands=None, definitions_of=lookup, max_length=29_000, max_bytes=5_000_000,
+            deadline=time.monotonic() + 60,
+        )  # fmt: skip
+        assert (done.text, asked) == (wanted, sizes)
+
+
 @pytest.mark.parametrize("name", ["notes.txt", "README.md", "data.json", "core.py.orig"])
 def test_only_source_code(tmp_path: Path, name: str) -> None:
     """A hit in a file of another kind stays as it is."""
@@ -220,8 +274,6 @@ def test_only_source_code(tmp_path: Path, name: str) -> None:
 
 def test_odd_files(core: Path) -> None:
     """A directory, a FIFO, a dangling link and an over-large file are no reason to wait or to fail."""
-    import os
-
     (core / "dir.py").mkdir()
     os.mkfifo(core / "pipe.py")
     (core / "gone.py").symlink_to(core / "nowhere.py")
@@ -301,13 +353,13 @@ def test_past_the_deadline_nothing_is_changed(core: Path) -> None:
     text = "core.py:4:    limit = 3"
     seconds = 0.05
 
-    def slow(source: Source, lines: Sequence[int]) -> list[Symbol | None]:
+    def slow(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
         time.sleep(seconds * 2)
-        return around(source, lines)
+        return around(batch)
 
     for lookup, wait in ((slow, seconds), (around, -1.0)):
         done = annotate(
-            text, roots=[str(core)], operands=None, enclosing_of=lookup, max_length=29_000, max_bytes=5_000_000,
+            text, roots=[str(core)], operands=None, definitions_of=lookup, max_length=29_000, max_bytes=5_000_000,
             deadline=time.monotonic() + wait,
         )  # fmt: skip
         assert done == Annotated(text, 0, 0, (), late=True)
@@ -316,18 +368,18 @@ def test_past_the_deadline_nothing_is_changed(core: Path) -> None:
 def test_each_file_is_parsed_once_and_only_when_a_line_of_it_holds(core: Path) -> None:
     """Verification comes first: a file whose printed lines are stale is never parsed."""
     write(core / "stale.py", CORE)
-    asked: list[tuple[str, list[int]]] = []
+    asked: list[list[tuple[str, list[int]]]] = []
 
-    def lookup(source: Source, lines: Sequence[int]) -> list[Symbol | None]:
-        asked.append((Path(source.path).name, list(lines)))
-        return around(source, lines)
+    def lookup(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
+        asked.append([(Path(source.path).name, list(lines)) for source, lines in batch])
+        return around(batch)
 
     text = "core.py:4:    limit = 3\nstale.py:4:    limit = 9\n./core.py:6:    def fetch(self, key):\ncore.py:7:old"
     annotate(
-        text, roots=[str(core)], operands=None, enclosing_of=lookup, max_length=29_000, max_bytes=5_000_000,
+        text, roots=[str(core)], operands=None, definitions_of=lookup, max_length=29_000, max_bytes=5_000_000,
         deadline=time.monotonic() + 60,
     )  # fmt: skip
-    assert asked == [("core.py", [4, 6])]
+    assert asked == [[("core.py", [4, 6])]]
 
 
 def test_rows_tell_what_was_found(core: Path) -> None:
@@ -335,6 +387,7 @@ def test_rows_tell_what_was_found(core: Path) -> None:
     done = run("core.py:1:import os\n./core.py:4:    limit = 3\n8:x", core)
     [row] = done.rows
     assert (row.index, row.path, row.line, row.symbol.qualified) == (1, "./core.py", 4, "Store")
+    assert row.file == str(core / "core.py")
 
 
 FILES = {

@@ -13,7 +13,7 @@ from slicegrep.languages import language_of
 from slicegrep.source import read_source
 from slicegrep.types import Source, Symbol
 
-__all__ = ["ARROW", "MOST_HITS", "Annotated", "EnclosingOf", "Row", "annotate", "utf16_length"]
+__all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "utf16_length"]
 
 ARROW = " ⟵ "
 """What stands between a printed line and the name."""
@@ -21,8 +21,9 @@ ARROW = " ⟵ "
 MOST_HITS = 1_000
 """Match lines that are looked at in one output."""
 
-EnclosingOf = Callable[[Source, Sequence[int]], Sequence["Symbol | None"]]
-"""The innermost definitions around the 1-based lines of one source, in their order."""
+DefinitionsOf = Callable[[Sequence[tuple[Source, Sequence[int]]]], Sequence[Sequence["Symbol | None"]]]
+"""The innermost definitions around 1-based lines of some sources, in their order: one look into an index, or one call of
+a server, for all of them."""
 
 _NUMBERED = re.compile(r":(\d{1,9})(?=:)")
 _BARE = re.compile(r"(\d{1,9}):")
@@ -33,6 +34,10 @@ _COLUMN = re.compile(r"\d{1,9}:")
 _MOST_SPLITS = 8
 _LONGEST_PATH = 4_096
 
+# Of sources that are in memory at once: their definitions are asked for when there are so many. A thousand hits can be
+# in a thousand large files.
+_BATCH_BYTES = 32_000_000
+
 
 @dataclass(frozen=True, slots=True)
 class Row:
@@ -42,6 +47,8 @@ class Row:
     """0-based, of the line in the output."""
     path: str
     """The file as it was printed, or as the command named it."""
+    file: str
+    """Where it was found: below one of the roots."""
     line: int
     """1-based, in the file."""
     symbol: Symbol
@@ -67,25 +74,28 @@ def annotate(
     *,
     roots: Sequence[str],
     operands: Sequence[str] | None,
-    enclosing_of: EnclosingOf,
+    definitions_of: DefinitionsOf,
     max_length: int,
     max_bytes: int,
     deadline: float,
     limit: int = MOST_HITS,
     columns: bool = False,
     headings: bool = False,
+    ranges: bool = True,
 ) -> Annotated:
     r"""Append the enclosing definition to the match lines of a search's output.
 
     Lines are kept to the last character, in order, with nothing between them; a suffix comes after a line's CR.
     A line that could mean several files or lines gets one only when all that hold its text agree. A line coloured for
-    a terminal is no file's text, so it is left alone.
+    a terminal is no file's text, so it is left alone. Bytes that are no UTF-8 may be lone surrogates in `text`
+    (surrogateescape, which gives them back) or U+FFFD.
 
     `roots` are the directories that printed names may be relative to. `operands` are the files that a line
     `12:text`, without a path, may be of; None: of none. `columns` says that such a line may be `12:3:text`,
     `headings` that a path may stand on a line of its own above them. The suffixes keep the whole below `max_length`
-    UTF-16 code units: first with ranges, then names alone, then names while there is room. Files over `max_bytes`
-    are not read. Past `deadline` (of `time.monotonic`) the text stays as it was. Raises what `enclosing_of` raises.
+    UTF-16 code units: first with ranges (unless `ranges` is False), then names alone, then names while there is room.
+    Files over `max_bytes` are not read. Past `deadline` (of `time.monotonic`) the text stays as it was. Raises what
+    `definitions_of` raises.
     """
     untouched = Annotated(text, 0, 0, ())
     room = max_length - 1 - utf16_length(text)
@@ -104,12 +114,12 @@ def annotate(
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
     found: dict[int, list[Row | None]] = {}
-    for file, claims in by_file.items():
-        _verify(file, claims, found, enclosing_of, max_bytes)
+    for batch in _batches(by_file, max_bytes, deadline):
+        _look_up(batch, found, definitions_of)
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
     rows = tuple(row for index in sorted(found) if (row := _agreed(found[index])) is not None)
-    return _composed(text, lines, rows, len(found), room)
+    return _composed(text, lines, rows, len(found), room, ranges=ranges)
 
 
 def utf16_length(text: str) -> int:
@@ -209,39 +219,67 @@ class _Reader:
         return False
 
 
-def _verify(
-    file: str,
-    claims: list[_Claim],
+def _batches(
+    by_file: dict[str, list[_Claim]], max_bytes: int, deadline: float
+) -> Iterator[list[tuple[Source, list[_Claim]]]]:
+    """Yield the sources that bear claims out, with those. Past the deadline the rest is not read."""
+    batch: list[tuple[Source, list[_Claim]]] = []
+    size = 0
+    for file, claims in by_file.items():
+        source = read_source(file, max_bytes=max_bytes)
+        if source is not None and source.language:
+            held = [claim for claim in claims if _holds(source, claim)]
+            if held:
+                batch.append((source, held))
+                size += source.size
+        if size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+        if time.monotonic() > deadline:
+            break
+    yield batch
+
+
+def _look_up(
+    batch: list[tuple[Source, list[_Claim]]],
     found: dict[int, list[Row | None]],
-    enclosing_of: EnclosingOf,
-    max_bytes: int,
+    definitions_of: DefinitionsOf,
 ) -> None:
-    """Add a row to `found` for each claim that the file bears out, None for a line outside of any definition."""
-    source = read_source(file, max_bytes=max_bytes)
-    if source is None or not source.language:
+    """Add a row to `found` for each claim, None for a line outside of any definition."""
+    if not batch:
         return
-    held = [claim for claim in claims if _holds(source, claim)]
-    if not held:
-        return
-    symbols = enclosing_of(source, [claim.line for claim in held])
-    for claim, symbol in zip(held, symbols, strict=True):
-        row = None if symbol is None else Row(claim.index, claim.path, claim.line, symbol)
-        found.setdefault(claim.index, []).append(row)
+    looked_up = definitions_of([(source, [claim.line for claim in claims]) for source, claims in batch])
+    for (_, claims), symbols in zip(batch, looked_up, strict=True):
+        for claim, symbol in zip(claims, symbols, strict=True):
+            row = None if symbol is None else Row(claim.index, claim.path, claim.file, claim.line, symbol)
+            found.setdefault(claim.index, []).append(row)
 
 
 def _holds(source: Source, claim: _Claim) -> bool:
     """Whether the file's line is that text: byte for byte, but for a CR before the LF, a BOM at the start, and the end's trim.
 
-    Bytes that are no UTF-8 are U+FFFD on both sides: the client and `read_source` replace the same sequences.
+    Bytes that are no UTF-8 are U+FFFD on both sides: the client, `_readable` and `read_source` replace the same sequences.
     """
     if not 1 <= claim.line <= len(source.lines):
         return False
     line = source.lines[claim.line - 1]
-    for text in claim.texts:
+    for text in map(_readable, claim.texts):
         bare = text.removeprefix("\ufeff") if claim.line == 1 else text
         if line in (text, bare, bare.removesuffix("\r")) or (claim.last and line.rstrip() == bare):
             return True
     return False
+
+
+def _readable(text: str) -> str:
+    """Return a text with U+FFFD for bytes that are no UTF-8, as `read_source` decodes them."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        try:
+            return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+        except UnicodeEncodeError:  # other lone surrogates stand for no bytes
+            return text
+    return text
 
 
 def _agreed(rows: list[Row | None]) -> Row | None:
@@ -257,11 +295,15 @@ def _label(symbol: Symbol) -> tuple[str, int, int]:
     return symbol.qualified, symbol.start, symbol.end
 
 
-def _composed(text: str, lines: list[str], rows: tuple[Row, ...], hits: int, room: int) -> Annotated:
+def _composed(
+    text: str, lines: list[str], rows: tuple[Row, ...], hits: int, room: int, *, ranges: bool
+) -> Annotated:
     """Put as much as the room allows after the lines: all with ranges, else all names, else the first names."""
     names = [ARROW + " ".join(row.symbol.qualified.split()) for row in rows]
-    full = [f"{name} {row.symbol.start}-{row.symbol.end}" for name, row in zip(names, rows, strict=True)]
-    chosen = full if sum(map(utf16_length, full)) <= room else names
+    chosen = names
+    if ranges:
+        full = [f"{name} {row.symbol.start}-{row.symbol.end}" for name, row in zip(names, rows, strict=True)]
+        chosen = full if sum(map(utf16_length, full)) <= room else names
     added = 0
     for row, suffix in zip(rows, chosen, strict=True):
         room -= utf16_length(suffix)

@@ -8,8 +8,9 @@ import time
 from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
 
-from slicegrep.annotate import ARROW, Annotated, EnclosingOf, Row, annotate, utf16_length
+from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, utf16_length
 from slicegrep.client_version import REPLACES_OUTPUT, client_version
+from slicegrep.home import home_folder
 from slicegrep.references import find_references
 from slicegrep.search_command import SearchCommand, search_command
 from slicegrep.search_roots import search_roots
@@ -86,7 +87,7 @@ def outcome(payload: Mapping[str, object], settings: Settings, environment: Mapp
         operands=searched.command.operands,
         columns=searched.command.columns,
         headings=searched.command.headings,
-        enclosing_of=_enclosing_until(deadline),
+        definitions_of=_definitions_until(deadline, searched.roots, environment),
         max_length=searched.max_length if replaces else _UNBOUNDED,
         max_bytes=settings.max_bytes,
         deadline=deadline,
@@ -195,16 +196,17 @@ def _replaces_output(payload: Mapping[str, object]) -> bool:
     return version >= REPLACES_OUTPUT if version is not None else "prompt_id" in payload
 
 
-def _enclosing_until(deadline: float) -> EnclosingOf:
-    """Make the lookup of definitions; the parser is stopped at the deadline, and what it found then not used."""
+def _definitions_until(
+    deadline: float, roots: Sequence[str], environment: Mapping[str, str]
+) -> DefinitionsOf:
+    """Make the lookup of definitions: from the index, else by the parser, which is stopped at the deadline."""
 
-    def enclosing_of(source: Source, lines: Sequence[int]) -> list[Symbol | None]:
-        from slicegrep.outline import enclosing, outline  # noqa: PLC0415 (most searches hit no file of source code)
+    def definitions_of(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
+        from slicegrep.definitions import DefinitionsUntil  # noqa: PLC0415 (most searches hit no source code)
 
-        shape = outline(source, seconds=max(0.0, deadline - time.monotonic()))
-        return [enclosing(shape, line) for line in lines]
+        return DefinitionsUntil(roots, home_folder(environment), deadline)(batch)
 
-    return enclosing_of
+    return definitions_of
 
 
 def _roots(
