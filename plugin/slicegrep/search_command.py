@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass, replace
 
-from slicegrep.search_tools import TOOLS, Options, Tool, options_of
+from slicegrep.search_options import Options, options_of
+from slicegrep.search_tools import TOOLS, Tool
 from slicegrep.shell_words import Simple, Word, simple_commands
 
 __all__ = ["Place", "SearchCommand", "search_command"]

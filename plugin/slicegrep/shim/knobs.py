@@ -28,7 +28,7 @@ def is_off(value: str) -> bool:
 
 
 class Knobs:
-    """The resolved knobs of one run. A value that is no number, or out of range, counts as not given."""
+    """The resolved knobs of one run. A value that is no number counts as not given, one out of range as the nearest."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         """Read them."""
@@ -48,5 +48,6 @@ class Knobs:
 
 def _number(environment: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:
     raw = value_of(environment, name)
-    number = int(raw) if raw.isascii() and raw.isdigit() and len(raw) < 12 else -1
-    return number if least <= number <= most else default
+    if not (raw.isascii() and raw.isdigit()):
+        return default
+    return max(least, min(most, int(raw[:15])))
