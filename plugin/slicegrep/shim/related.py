@@ -1,0 +1,104 @@
+"""The graph's block below an output: one line for each function that was hit, with its callers, callees and tests."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+
+from slicegrep.annotate import Row  # noqa: TC001 (as above)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["HEADER", "block_of", "entries_of", "functions_of"]
+
+HEADER = "[Related from slicegrep dependency graph]"
+"""The block's first line: what stands before it is the real output."""
+
+
+def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
+    """Return the first row of each function, in order; none at all where there are more than `most` functions."""
+    first: dict[tuple[str, str, int], Row] = {}
+    for row in rows:
+        first.setdefault((row.file, row.symbol.qualified, row.symbol.start), row)
+    return list(first.values()) if len(first) <= most else []
+
+
+def entries_of(
+    functions: Sequence[Row], top: str, home: str, k: int, until: float
+) -> list[Mapping[str, Any]]:
+    """Return what the code operations say of the neighbourhood of functions in the tree `top`, as JSON has it.
+
+    None at all where that is not done by `until` (of `time.monotonic`): the index may have to be made first, and what has been
+    made by then is gone on with the next time. Raises nothing.
+    """
+    import threading  # noqa: PLC0415 (outputs without the block need none of it)
+
+    found: list[Mapping[str, Any]] = []
+
+    def work() -> None:
+        try:
+            found.extend(_asked(functions, top, home, k))
+        except Exception:  # noqa: BLE001 (the thread's own boundary: no fault of the graph may spoil the output)
+            return
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    thread.join(max(0.0, until - time.monotonic()))
+    return [] if thread.is_alive() else found
+
+
+def _asked(functions: Sequence[Row], top: str, home: str, k: int) -> list[Mapping[str, Any]]:
+    from slicegrep.service.models import EnclosingRequest  # noqa: PLC0415 (pydantic: 35 ms)
+    from slicegrep.service.operations import Code  # noqa: PLC0415
+
+    inside = os.path.join(top, "")
+    locations = [
+        f"{file[len(inside) :]}:{row.line}"
+        for row in functions
+        if (file := _real(row.file)).startswith(inside)
+    ]
+    if not locations:
+        return []
+    request = EnclosingRequest(locations=locations, neighbours=True, neighbour_k=k)
+    return [entry.model_dump() for entry in Code(top, home).enclosing(request).neighbours]
+
+
+def _real(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(os.path.realpath(folder), name)
+
+
+def block_of(entries: Sequence[Mapping[str, Any]]) -> str:
+    """Return the block for neighbourhoods of the shape of models.NeighbourhoodEntry, "" for none.
+
+    A caller or test is followed by the place of its reference, a callee by the place of its definition; what stands
+    outside of all definitions has a place alone.
+    """
+    if not entries:
+        return ""
+    return "".join(f"{_plain(line)}\n" for line in (HEADER, *map(_line, entries)))
+
+
+def _line(entry: Mapping[str, Any]) -> str:
+    parts = []
+    for name, at in (("callers", "lines"), ("callees", "start"), ("tests", "lines")):
+        if entry[name]:
+            parts.append(f"{name}: " + ", ".join(_neighbour(one, at) for one in entry[name]))
+    line = f"{entry['symbol']} ({entry['module'] or entry['path']}) " + ("; ".join(parts) or "nothing found")
+    envelope = entry["envelope"]
+    if envelope["epistemic"] == "complete":
+        return line
+    return f"{line} (lower bound: {'; '.join(envelope['causes']) or 'there may be more'})"
+
+
+def _neighbour(one: Mapping[str, Any], at: str) -> str:
+    where = one["lines"][0] if at == "lines" and one["lines"] else one["start"]
+    return f"{one['symbol']} {one['path']}:{where}".lstrip()
+
+
+def _plain(line: str) -> str:
+    """Return a line without white space but blanks, and with `?` for what cannot be printed: paths may hold anything."""
+    return "".join(mark if mark.isprintable() else "?" for mark in " ".join(line.split()))

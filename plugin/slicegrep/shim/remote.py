@@ -1,0 +1,302 @@
+"""A server's answers for the shim: which server, how it is asked, and what of its answer is believed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from dataclasses import dataclass, field
+
+from slicegrep.annotate import Row  # noqa: TC001 (as above)
+from slicegrep.shim.knobs import value_of
+from slicegrep.shim.raw import Raw
+from slicegrep.types import Source, Symbol
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Connection", "Remote", "connection_of"]
+
+MOST_LOCATIONS = 200
+"""Of one call (service.models says the same; pydantic would take longer to load than the call)."""
+MOST_PARALLEL = 5
+LARGEST_ANSWER = 8_000_000
+"""Bytes: 200 rows and 20 neighbourhoods take less than a tenth."""
+_LONGEST_LOCATION = 4_200
+_LONGEST_NAME = 4_096
+_AGENT = "grep-shim"
+_PATH = "/v1/code.enclosing"
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """Where a server is and how it is asked."""
+
+    url: str
+    token: str
+    namespace: str
+    agent: str
+
+
+def connection_of(environment: Mapping[str, str], home: str) -> Connection | None:
+    """Return the server that environment or configuration file name, None where they name none.
+
+    The token is that of the environment, else of the file that the environment names, else of the configuration, else of
+    `token` in the home folder. The older files in `~/.loom` count where the new ones are not there. Raises Raw where
+    the token is missing, or the configuration is not what it should be.
+    """
+    told = _configuration(_file(environment, "CONFIG_FILE", home, "config.json"))
+    url = value_of(environment, "BASE_URL") or told.get("url", "")
+    if not url:
+        return None
+    file = _file(environment, "API_KEY_FILE", home, "token")
+    named = _text(file) if value_of(environment, "API_KEY_FILE") else ""
+    token = value_of(environment, "API_KEY") or named or told.get("token", "") or _text(file)
+    if not token:
+        raise Raw("there is no token for the server")
+    namespace = value_of(environment, "CODE_NAMESPACE") or told.get("namespace", "")
+    return Connection(url, token, namespace, value_of(environment, "AGENT") or _AGENT)
+
+
+def _file(environment: Mapping[str, str], variable: str, home: str, name: str) -> str:
+    named = value_of(environment, variable)
+    if named:
+        return os.path.expanduser(named)
+    new, old = os.path.join(home, name), os.path.join(os.path.expanduser("~"), ".loom", name)
+    return old if not os.path.exists(new) and os.path.exists(old) else new
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read(65_536).strip()
+    except FileNotFoundError:
+        return ""
+    except (OSError, ValueError) as error:
+        raise Raw(f"{path} cannot be read") from error
+
+
+def _configuration(path: str) -> dict[str, str]:
+    text = _text(path)
+    if not text:
+        return {}
+    import json  # noqa: PLC0415 (2 ms; most have no such file)
+
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise Raw(f"{path} is no JSON") from error
+    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+        raise Raw(f"{path} is no object of texts")
+    return found
+
+
+@dataclass(slots=True)
+class _Call:
+    """One call of code.enclosing: at most 200 locations, and its rows in the same order."""
+
+    locations: list[str]
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)
+    revision: str = ""
+    fault: str = "the server did not answer in time"
+    """Why there are no rows; "" when there are."""
+
+
+class Remote:
+    """A server that has the same tree, perhaps at another commit: a row counts only where it is about the same content."""
+
+    def __init__(self, connection: Connection, top: str, until: float, *, neighbours: int = 0) -> None:
+        """`top` is the real path that locations are relative to; `neighbours` asks for so many of each kind.
+
+        Nothing is waited for past `until` (of `time.monotonic`).
+        """
+        self._connection = connection
+        self._top = os.path.join(top, "")
+        self._until = until
+        self._neighbours = neighbours
+        self._ids: dict[tuple[str, str, int], str] = {}
+        self._entries: dict[str, dict[str, Any]] = {}
+        self.revision = ""
+        """The commit that the server's tree was at, as its last answer said."""
+
+    def definitions_of(self, batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
+        """Return the definitions that the server knows around the lines of exactly these contents. Raises Raw."""
+        within = [self._relative(source.path) for source, _ in batch]
+        wanted: dict[str, dict[str, Any]] = {
+            f"{path}:{line}": {}
+            for path, (_, lines) in zip(within, batch, strict=True)
+            if path
+            for line in lines
+        }
+        locations = [location for location in wanted if len(location) <= _LONGEST_LOCATION]
+        for call in self._called(locations):
+            wanted.update(zip(call.locations, call.rows, strict=True))
+            self._entries.update((entry["symbol_id"], entry) for entry in call.entries)
+            self.revision = call.revision
+        return [
+            [self._symbol(wanted.get(f"{path}:{line}", {}), source, line) for line in lines]
+            for path, (source, lines) in zip(within, batch, strict=True)
+        ]
+
+    def neighbours_of(self, row: Row) -> dict[str, Any] | None:
+        """Return what the server said of the neighbourhood of a row's definition, None where it said nothing."""
+        symbol = row.symbol
+        return self._entries.get(self._ids.get((row.file, symbol.qualified, symbol.start), ""))
+
+    def _relative(self, path: str) -> str:
+        """Return a path as the server knows it; "" for one outside of the tree, or that no JSON can say."""
+        folder, name = os.path.split(path)
+        real = os.path.join(os.path.realpath(folder), name)
+        if not real.startswith(self._top):
+            return ""
+        found = real[len(self._top) :].replace(os.sep, "/")
+        try:
+            found.encode()
+        except UnicodeEncodeError:  # a name that is no UTF-8
+            return ""
+        return found
+
+    def _called(self, locations: list[str]) -> list[_Call]:
+        """Ask for all locations. Raises Raw where a call failed, or was not done in time."""
+        import threading  # noqa: PLC0415 (outputs without hits ask nothing)
+
+        calls = [
+            _Call(locations[at : at + MOST_LOCATIONS]) for at in range(0, len(locations), MOST_LOCATIONS)
+        ]
+        left = iter(calls)
+
+        def work() -> None:
+            for call in left:  # a list's iterator hands each call to one thread only
+                self._answer(call)
+                if call.fault:
+                    return
+
+        # Threads, also for one call: they are waited for no longer than until the deadline, whatever they hang on (a
+        # name that is looked up, an answer that comes a byte at a time).
+        threads = [threading.Thread(target=work, daemon=True) for _ in calls[:MOST_PARALLEL]]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(max(0.0, self._until - time.monotonic()))
+        for call in calls:
+            if call.fault:
+                raise Raw(call.fault)
+        return calls
+
+    def _answer(self, call: _Call) -> None:
+        """Make one call; `fault` says what was wrong."""
+        import http.client  # noqa: PLC0415 (6 ms)
+        import json  # noqa: PLC0415 (2 ms)
+
+        body: dict[str, Any] = {"locations": call.locations}
+        if self._connection.namespace:
+            body["namespace"] = self._connection.namespace
+        if self._neighbours:
+            body.update(neighbours=True, neighbour_k=self._neighbours)
+        try:
+            data = self._posted(json.dumps(body).encode())
+            answer = json.loads(data)
+            rows, entries, revision = _believed(answer, call.locations)
+        except (OSError, http.client.HTTPException) as error:
+            call.fault = f"the server cannot be asked: {type(error).__name__}"
+        except (ValueError, RecursionError) as error:
+            call.fault = f"the server's answer is none: {error}"
+        else:
+            call.rows, call.entries, call.revision, call.fault = rows, entries, revision, ""
+
+    def _posted(self, body: bytes) -> bytes:
+        """Post the body and return the answer's. Raises OSError, HTTPException, ValueError."""
+        import http.client  # noqa: PLC0415 (as above)
+        from urllib.parse import urlsplit  # noqa: PLC0415
+
+        url = urlsplit(self._connection.url)
+        if url.scheme not in ("http", "https") or not url.hostname:
+            raise ValueError("its address is no http or https URL")
+        make = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+        seconds = max(0.001, self._until - time.monotonic())
+        connection = make(url.hostname, url.port, timeout=seconds)
+        headers = {
+            "Authorization": f"Bearer {self._connection.token}",
+            "Content-Type": "application/json",
+            "X-Slicegrep-Agent": self._connection.agent,
+        }
+        try:
+            connection.request("POST", url.path.rstrip("/") + _PATH, body, headers)
+            answer = connection.getresponse()
+            if answer.status != http.client.OK:
+                raise ValueError(f"status {answer.status}")
+            data = answer.read(LARGEST_ANSWER + 1)
+        finally:
+            connection.close()
+        if len(data) > LARGEST_ANSWER:
+            raise ValueError("it is too large")
+        return data
+
+    def _symbol(self, row: Mapping[str, Any], source: Source, line: int) -> Symbol | None:
+        """Return the definition that a row tells of; None where it is about other content, or makes no sense for this."""
+        if not row.get("symbol") or row["digest"] != source.digest:
+            return None
+        start, end = row["start"], row["end"]
+        if not 1 <= start <= line <= end <= len(source.lines):
+            return None
+        self._ids[source.path, row["symbol"], start] = row["symbol_id"]
+        return Symbol(row["kind"], row["symbol"], row["symbol"], start, end, row["signature"], start)
+
+
+_ROW = {
+    **dict.fromkeys(("location", "symbol", "symbol_id", "kind", "signature", "digest"), str),
+    "start": int,
+    "end": int,
+}
+_PLACE = {**dict.fromkeys(("symbol_id", "symbol", "path"), str), "start": int}
+_LISTS = ("callers", "callees", "tests")
+
+
+def _believed(answer: object, locations: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    """Return the rows, the neighbourhoods and the revision of an answer. Raises ValueError where it is not one to these locations."""
+    if not isinstance(answer, dict):
+        raise ValueError("no object")  # noqa: TRY004 (of a text from outside)
+    rows, entries, revision = answer.get("rows"), answer.get("neighbours", []), answer.get("revision", "")
+    if not isinstance(rows, list) or [_said(row, "location") for row in rows] != locations:
+        raise ValueError("its rows are not those of the locations")
+    if not all(_is(row, _ROW) and _is_name(row["symbol"]) for row in rows):
+        raise ValueError("a row has another shape")
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+        raise ValueError("a neighbourhood has another shape")
+    if not isinstance(revision, str) or not ((revision.isascii() and revision.isalnum()) or not revision):
+        raise ValueError("its revision is none")
+    return rows, entries, revision[:10]
+
+
+def _said(row: object, name: str) -> object:
+    return row.get(name) if isinstance(row, dict) else None
+
+
+def _is(value: object, fields: Mapping[str, type]) -> bool:
+    return isinstance(value, dict) and all(type(value.get(name)) is kind for name, kind in fields.items())
+
+
+def _is_name(text: str) -> bool:
+    """Whether a name can be printed: one with a line end or an escape code would be more than a suffix."""
+    return len(text) <= _LONGEST_NAME and " ".join(text.split()).isprintable()
+
+
+def _is_entry(value: object) -> bool:
+    if not isinstance(value, dict) or not _is(value, {**_PLACE, "module": str, "envelope": dict}):
+        return False
+    envelope: dict[str, Any] = value["envelope"]
+    causes = envelope.get("causes")
+    return (
+        isinstance(envelope.get("epistemic"), str)
+        and isinstance(causes, list)
+        and all(isinstance(cause, str) for cause in causes)
+        and all(isinstance(value.get(name), list) for name in _LISTS)
+        and all(_is_neighbour(one) for name in _LISTS for one in value[name])
+    )
+
+
+def _is_neighbour(value: object) -> bool:
+    lines = _said(value, "lines")
+    return _is(value, _PLACE) and isinstance(lines, list) and all(type(line) is int for line in lines)
