@@ -116,12 +116,21 @@ def _parser() -> Parser:
         default=".",
         help="a folder; its workspace is the git top level that it is in, else itself",
     )
-    index.add_argument("--remove", action="store_true", help="delete the index instead")
+    index.add_argument("--remove", action="store_true", help="delete the index and the graph instead")
+    index.add_argument(
+        "--scip", metavar="FILE", help="take in a SCIP index file of the folder, for the code graph"
+    )
     index.add_argument(
         "--all", action="store_true", help="name every path that was skipped, not only the first few"
     )
     index.add_argument("--json", action="store_true", help="for programs (docs/json.md)")
     index.set_defaults(run=_index)
+
+    from slicegrep.commands.serve import add_options
+
+    served = command("serve")
+    add_options(served)
+    served.set_defaults(run=_serve)
 
     stats = command("stats")
     stats.add_argument("--json", action="store_true", help="for programs")
@@ -157,6 +166,12 @@ def _index(parsed: Namespace) -> int:
     from slicegrep.commands.index import print_index
 
     return print_index(parsed)
+
+
+def _serve(parsed: Namespace) -> int:
+    from slicegrep.commands.serve import serve
+
+    return serve(parsed)
 
 
 def _stats(parsed: Namespace) -> int:

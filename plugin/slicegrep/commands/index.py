@@ -1,21 +1,26 @@
-"""`index`: a workspace's index brought up to date, what it holds, and its removal."""
+"""`index`: a workspace's index brought up to date, what it holds, SCIP files taken in beside it, and its removal."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections import Counter
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
+from slicegrep.commands.parser import UsageError
+from slicegrep.graph.scip_store import graph_path, remove_graph, take
+from slicegrep.graph.scip_tier import ScipTier
 from slicegrep.home import home_folder
 from slicegrep.index import open_view, workspace_of
+from slicegrep.index.place import index_path
 from slicegrep.index.store import remove
+from slicegrep.lock import Busy
 from slicegrep.terminal import progress, write
 
 if TYPE_CHECKING:
     from argparse import Namespace
 
+    from slicegrep.graph.scip_store import Taken
     from slicegrep.index import View
     from slicegrep.schema import IndexReport
 
@@ -28,16 +33,20 @@ LISTED = 5
 def print_index(parsed: Namespace) -> int:
     """Bring the index of the workspace that `parsed.path` is in up to date and print what it holds, or remove it. 0.
 
-    1 where there is nothing to remove. Raises OSError.
+    With `parsed.scip` that SCIP file is taken in before. 1 where there is nothing to remove. Raises OSError, UsageError,
+    and ValueError for a file that is no SCIP index.
     """
     home = home_folder(os.environ)
-    file = _file_of(workspace_of(parsed.path), home)
     if parsed.remove:
-        return _removed(parsed.path, file)
+        if parsed.scip:
+            raise UsageError("--remove and --scip do not go together (see slicegrep index --help)")
+        return _removed(workspace_of(parsed.path), home)
     begun = time.perf_counter()
     with progress("indexing file") as report:
         view = open_view(parsed.path, home, progress=report)
-    found = _report(view, file, time.perf_counter() - begun)
+    notes = _taken(parsed.scip, parsed.path, view, home, every=parsed.all) if parsed.scip else []
+    found = _report(view, home, time.perf_counter() - begun)
+    found = found.model_copy(update={"notes": [*notes, *found.notes]})
     if parsed.json:
         write(found.model_dump_json(indent=1))
     else:
@@ -45,22 +54,55 @@ def print_index(parsed: Namespace) -> int:
     return 0
 
 
-def _file_of(workspace: str, home: str) -> str:
-    """Return where index.open_view keeps the index of a workspace."""
-    name = blake2b(os.fsencode(workspace), digest_size=16).hexdigest()
-    return os.path.join(home, "index", f"{name}.sqlite")
-
-
-def _removed(path: str, file: str) -> int:
+def _removed(workspace: str, home: str) -> int:
+    file = index_path(workspace, home)
     there = os.path.exists(file)
     remove(file)
-    write(f"{workspace_of(path)}: {'its index is removed' if there else 'there is no index'}")
+    there = remove_graph(workspace, home) or there
+    write(f"{workspace}: {'its index is removed' if there else 'there is no index'}")
     return 0 if there else 1
 
 
-def _report(view: View, file: str, seconds: float) -> IndexReport:
+def _taken(scip: str, path: str, view: View, home: str, *, every: bool) -> list[str]:
+    """Take a SCIP file in; returns what became of it, a line each."""
+    folder = os.path.relpath(os.path.realpath(path), view.root).replace(os.sep, "/")
+    try:
+        with progress("taking in document") as report:
+            taken = take(scip, view, home, "" if folder == "." else folder, report)
+    except Busy as error:
+        raise UsageError(f"another process is taking in a SCIP file ({error})") from None
+    return _told(taken, every=every)
+
+
+def _told(taken: Taken, *, every: bool) -> list[str]:
+    counts = f"{taken.definitions:,} definitions, {taken.references:,} references"
+    lines = [f"scip     {taken.documents:,} documents of {taken.tool or 'an unnamed tool'}, {counts}"]
+    for what, paths in (
+        ("about another content than the file has", taken.stale),
+        ("of files that are not in the index", taken.unknown),
+    ):
+        if paths:
+            most = len(paths) if every else LISTED
+            more = f" and {len(paths) - most:,} more" if most < len(paths) else ""
+            lines.append(f"scip     {len(paths):,} {what}: {', '.join(paths[:most])}{more}")
+    return lines
+
+
+def _graph(view: View, home: str) -> list[str]:
+    """Return a line that says which tier of the graph knows how many files, where a SCIP file was taken in."""
+    if not os.path.exists(graph_path(view.root, home)):
+        return []
+    tier = ScipTier(view, home)
+    code = sum(row is not None and row.kind == "code" for row in view.files)
+    stale = f", {len(tier.stale):,} of them changed since their SCIP index was made" if tier.stale else ""
+    known = f"graph    scip {len(tier.covered):,} files, parser {code - len(tier.covered):,}{stale}"
+    return [*tier.causes] or [known]
+
+
+def _report(view: View, home: str, seconds: float) -> IndexReport:
     from slicegrep.schema import IndexReport, Skipped  # noqa: PLC0415 (not to remove an index)
 
+    file = index_path(view.root, home)
     rows = [row for row in view.files if row is not None]
     searched = [row for row in rows if row.chunks]
     return IndexReport(
@@ -73,7 +115,7 @@ def _report(view: View, file: str, seconds: float) -> IndexReport:
         symbols=sum(len(view.symbols_of(row.id)) for row in searched),
         chunks=view.chunk_count,
         skipped=[Skipped(path=path, why=why) for path, why in view.skipped.items()],
-        notes=list(view.notes),
+        notes=[*_graph(view, home), *view.notes],
     )
 
 

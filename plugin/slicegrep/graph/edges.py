@@ -1,0 +1,68 @@
+"""References gathered into edges: one for each definition at the other end, in the order of an answer."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, NamedTuple
+
+from slicegrep.graph.scip_kind import KINDS
+from slicegrep.graph.values import Edge
+from slicegrep.outline import enclosing
+from slicegrep.types import Outline
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from slicegrep.index import View
+
+__all__ = ["Mention", "edges_of", "enclosing_id", "in_order"]
+
+
+class Mention(NamedTuple):
+    """One reference, and the definition at its other end (ids of a view; `symbol` -1: the module level of `file`)."""
+
+    symbol: int
+    file: int
+    line: int
+    kind: str
+    confidence: float
+
+
+def edges_of(mentions: Iterable[Mention], tier: str) -> list[Edge]:
+    """Return an edge for each definition, as sure and as strong as its surest and strongest reference."""
+    found: dict[tuple[int, int], list[Mention]] = {}
+    for one in mentions:
+        found.setdefault((one.symbol, one.file), []).append(one)
+    return [
+        Edge(
+            symbol,
+            file,
+            tuple(sorted({one.line for one in several})),
+            tier,
+            max(one.confidence for one in several),
+            min((one.kind for one in several), key=KINDS.index),
+        )
+        for (symbol, file), several in found.items()
+    ]
+
+
+def in_order(view: View, edges: Iterable[Edge]) -> tuple[Edge, ...]:
+    """Return edges with the surest first, then by path, line and definition."""
+
+    def key(edge: Edge) -> tuple[float, str, tuple[int, ...], int]:
+        row = view.files[edge.file]
+        return -edge.confidence, row.path if row else "", edge.lines, edge.symbol
+
+    return tuple(sorted(edges, key=key))
+
+
+def enclosing_id(view: View, file: int, line: int) -> int:
+    """Return the id of the innermost definition around a line (outline.enclosing), -1 at module level."""
+    symbols = view.symbols_of(file)
+    found = enclosing(Outline("", symbols), line)
+    if found is None:
+        return -1
+    at = bisect_left(symbols, (found.start, -found.end), key=lambda one: (one.start, -one.end))
+    while symbols[at] is not found:
+        at += 1
+    return view.first_symbol[file] + at

@@ -1,0 +1,193 @@
+"""The graph that a view is asked by: callers, callees, tests, module and impact, from both tiers, with what is missing."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from slicegrep.graph.edges import in_order
+from slicegrep.graph.scip_tier import OUT_OF_TIME, ScipTier
+from slicegrep.graph.values import Envelope, Found, Impact, Reached
+from slicegrep.languages import is_test_path
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from slicegrep.graph.parser_tier import ParserTier
+    from slicegrep.graph.values import Edge
+    from slicegrep.index import View
+
+__all__ = ["Graph"]
+
+_TEST_DEPTH = 3
+"""Edges between a definition and the tests that `tests` finds."""
+_TEST_CONFIDENCE = 0.5
+_MOST_TESTS = 500
+"""Definitions that `tests` looks through."""
+_SOURCE_FOLDERS = ("src/main/java", "src/main/kotlin", "src/main/scala", "src", "lib", "python")
+"""Folders that are no part of a Python module's name where no package file says so."""
+
+
+class Graph:
+    """The definitions of a view and the references between them. `until` is a time of time.monotonic()."""
+
+    def __init__(self, view: View, home: str) -> None:
+        self._view = view
+        self._home = home
+        self._scip = ScipTier(view, home)
+
+    @cached_property
+    def _parser(self) -> ParserTier:
+        from slicegrep.graph.parser_tier import ParserTier  # noqa: PLC0415 (not where SCIP knows it all)
+
+        return ParserTier(self._view, self._home)
+
+    def callers(self, symbol: int, *, until: float) -> Found:
+        """Return who refers to a definition: by SCIP in the files that it covers, by the parser in the others."""
+        row = self._view.symbol(symbol)
+        known = self._scip.callers(symbol, until=until)
+        if known is None:
+            edges, causes = self._parser.callers(symbol, until=until)
+            edges = [kept for one in edges if (kept := self._unresolved(one, one.file, row.name))]
+            return self._found(edges, [*self._not_by_scip(row.file), *causes], "parser")
+        edges, causes = known
+        holding = {file for file in self._view.files_with([row.name]) if self._is_code(file)}
+        outside = holding - self._scip.covered
+        if not outside:
+            return self._found(edges, causes, "scip")
+        more, guessed = self._parser.callers(symbol, until=until, skip=self._scip.covered)
+        causes = [
+            *causes,
+            *_outside(len(outside & self._scip.stale), len(outside - self._scip.stale)),
+            *guessed,
+        ]
+        return self._found([*edges, *more], causes, "scip+parser" if more else "scip")
+
+    def callees(self, symbol: int, *, until: float) -> Found:
+        """Return what a definition refers to: by SCIP where its file is covered, and by the parser what SCIP lacks."""
+        row = self._view.symbol(symbol)
+        known = self._scip.callees(symbol, until=until)
+        if known is None:
+            edges, causes = self._parser.callees(symbol, until=until)
+            return self._found(edges, [*self._not_by_scip(row.file), *causes], "parser")
+        edges, causes = known
+        if all(file in self._scip.covered for file in self._code):
+            return self._found(edges, causes, "scip")
+        guesses, guessed = self._parser.callees(symbol, until=until)
+        more = [
+            kept
+            for one in guesses
+            if one.file not in self._scip.covered
+            and (kept := self._unresolved(one, row.file, self._name(one.symbol)))
+        ]
+        return self._found(
+            [*edges, *more], [*causes, *(guessed if more else ())], "scip+parser" if more else "scip"
+        )
+
+    def tests(self, symbol: int, *, until: float) -> Found:
+        """Return the test code that reaches a definition, itself or through other definitions (three edges at most)."""
+        impact = self.impact(
+            symbol, depth=_TEST_DEPTH, most=_MOST_TESTS, least_confidence=_TEST_CONFIDENCE, until=until
+        )
+        return Found(
+            in_order(self._view, (one.edge for one in impact.reached if one.is_test)), impact.envelope
+        )
+
+    def module(self, symbol: int) -> str:
+        """Return the name of the module that a definition is in: dotted in Python, else the path without its suffix."""
+        row = self._view.files[self._view.symbol_file[symbol]]
+        if row is None:
+            return ""
+        stem, dot, _ = row.path.rpartition(".")
+        stem = stem if dot else row.path
+        if row.language != "python":
+            return stem
+        parts = stem.split("/")
+        top = len(parts) - 1
+        while top and self._view.file_at("/".join([*parts[:top], "__init__.py"])):
+            top -= 1
+        if top == len(parts) - 1 and parts[0] in _SOURCE_FOLDERS:
+            top = 1
+        names = parts[top:] if top < len(parts) else parts
+        return ".".join(names[:-1] if len(names) > 1 and names[-1] == "__init__" else names)
+
+    def impact(self, symbol: int, *, depth: int, most: int, least_confidence: float, until: float) -> Impact:
+        """Return what depends on a definition, nearest first: by `depth` edges at most, each as sure as is asked.
+
+        `most` bounds the definitions that are returned. What is reached twice is there once, by the shortest way.
+        """
+        reached: list[Reached] = []
+        seen = {(symbol, self._view.symbol_file[symbol])}
+        open_symbols = deque([(symbol, 1)])
+        causes: dict[str, None] = {}
+        tiers: set[str] = set()
+        while open_symbols:
+            at, level = open_symbols.popleft()
+            if time.monotonic() > until:
+                causes[OUT_OF_TIME] = None
+                break
+            found = self.callers(at, until=until)
+            tiers.update(found.envelope.tier.split("+"))
+            causes.update(dict.fromkeys(found.envelope.causes))
+            for edge in found.edges:
+                key = (edge.symbol, edge.file)
+                if key in seen:
+                    continue
+                if edge.confidence < least_confidence:
+                    causes[f"edges of a confidence below {least_confidence:g} are left out"] = None
+                    continue
+                if len(reached) == most:
+                    causes[f"only the nearest {most} are here"] = None
+                    open_symbols.clear()
+                    break
+                seen.add(key)
+                reached.append(Reached(edge, level, at, self._is_test(edge.file)))
+                if edge.symbol >= 0 and level < depth:
+                    open_symbols.append((edge.symbol, level + 1))
+        tier = "scip+parser" if len(tiers) > 1 else next(iter(tiers), "parser")
+        return Impact(tuple(reached), Envelope("lower_bound" if causes else "complete", tier, tuple(causes)))
+
+    def _unresolved(self, edge: Edge, file: int, name: str) -> Edge | None:
+        """Return a guess without the lines of `file` at which SCIP knows another definition of that name."""
+        lines = self._scip.resolved(file, name).intersection(edge.lines)
+        if not lines:
+            return edge
+        left = tuple(line for line in edge.lines if line not in lines)
+        return replace(edge, lines=left) if left else None
+
+    def _name(self, symbol: int) -> str:
+        return self._view.symbol_name(symbol) if symbol >= 0 else ""
+
+    @property
+    def _code(self) -> Iterable[int]:
+        return (row.id for row in self._view.files if row is not None and self._is_code(row.id))
+
+    def _is_code(self, file: int) -> bool:
+        row = self._view.files[file]
+        return row is not None and row.kind == "code" and bool(row.language)
+
+    def _is_test(self, file: int) -> bool:
+        row = self._view.files[file]
+        return row is not None and ("test" in row.flags or is_test_path(row.path))
+
+    def _not_by_scip(self, file: int) -> list[str]:
+        return (
+            ["scip tier: the file has changed since its index was made"] if file in self._scip.stale else []
+        )
+
+    def _found(self, edges: Iterable[Edge], causes: Iterable[str], tier: str) -> Found:
+        known = tuple(dict.fromkeys([*self._scip.causes, *causes]))
+        envelope = Envelope("lower_bound" if known or tier != "scip" else "complete", tier, known)
+        return Found(in_order(self._view, edges), envelope)
+
+
+def _outside(stale: int, absent: int) -> list[str]:
+    causes = []
+    if stale:
+        causes.append(f"scip tier: {stale} of the files with that name changed since their index was made")
+    if absent:
+        causes.append(f"scip tier: {absent} of the files with that name are in no index")
+    return causes

@@ -1,0 +1,186 @@
+"""What a document of a SCIP index says about the file at hand, and whether it is about that content at all."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORT, last_descriptor
+from slicegrep.graph.scip_kind import import_lines, kind_of_reference
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from slicegrep.graph.scip import Document, Occurrence
+    from slicegrep.types import Outline, Source
+
+__all__ = ["Definition", "Facts", "Reference", "facts_of"]
+
+_UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}
+_NOT_KEPT = ("()", "[]")
+"""Suffixes of parameters and type parameters: no definitions of the outline."""
+_COUNTED = re.compile(r"\d+\Z")
+_SILENT = re.compile(r"(?:\.|->|::)\s*([^\W\d][\w$]*)|([^\W\d][\w$]*)(?=\s*\()")
+"""A member, or what is called: what an indexer leaves out where it does not know the receiver's type."""
+_COMMENT = ("#", "//", "*", "/*", "--")
+
+
+class Definition(NamedTuple):
+    """Where a symbol is defined, and the name that stands there. The line is 1-based."""
+
+    symbol: str
+    line: int
+    name: str
+
+
+class Reference(NamedTuple):
+    """Where a symbol is referred to. The line is 1-based, the column counts characters from 0."""
+
+    symbol: str
+    line: int
+    column: int
+    kind: str
+    """As Edge.kind."""
+
+
+class Facts(NamedTuple):
+    """What is taken from a document."""
+
+    definitions: list[Definition]
+    references: list[Reference]
+    silent: list[tuple[int, str]]
+    """Line and name of members and calls of which the document says nothing."""
+
+
+class _Place(NamedTuple):
+    occurrence: Occurrence
+    start: int
+    end: int
+    text: str
+    """What the range holds; "" where it is empty or more than one line."""
+
+
+def facts_of(document: Document, source: Source, outline: Outline) -> Facts | None:
+    """Return what a document says of a source with this outline; None where it is about another content.
+
+    It is about this one if its text is the same or, where it has none, each range is a whole word (or more) of its line, and
+    those of definitions hold the names that are defined.
+    """
+    if document.text and document.text.replace("\r\n", "\n").rstrip("\n") != source.text.rstrip("\n"):
+        return None
+    for encoding in [document.encoding] if document.encoding else ("utf-16", "utf-8", "utf-32"):
+        places = _places(document.occurrences, source.lines, encoding)
+        if places is not None and _holds(places):
+            return _facts(places, source, outline)
+    return None
+
+
+def _places(occurrences: list[Occurrence], lines: tuple[str, ...], encoding: str) -> list[_Place] | None:
+    """Return the occurrences with their columns in characters, None where a range is not in the text."""
+    found = []
+    for one in occurrences:
+        first = lines[one.line - 1] if 0 < one.line <= len(lines) else ""
+        last = lines[one.end_line - 1] if 0 < one.end_line <= len(lines) else ""
+        start, end = _column(first, one.start, encoding), _column(last, one.end, encoding)
+        if start < 0 or end < 0 or (one.line, start) > (one.end_line, end):
+            return None
+        if not (_is_edge(first, start) and _is_edge(last, end)) and (one.line, start) != (one.end_line, end):
+            return None
+        found.append(_Place(one, start, end, first[start:end] if one.line == one.end_line else ""))
+    return found
+
+
+def _column(line: str, units: int, encoding: str) -> int:
+    """Return the column in characters, -1 where the line has none there."""
+    if line.isascii():
+        return units if 0 <= units <= len(line) else -1
+    name, width = _UNITS[encoding]
+    data = line.encode(name, "surrogatepass")
+    if not 0 <= units * width <= len(data):
+        return -1
+    try:
+        return len(data[: units * width].decode(name, "surrogatepass"))
+    except UnicodeDecodeError:
+        return -1
+
+
+def _is_edge(line: str, at: int) -> bool:
+    """Whether no word of the line goes on over a column."""
+    return not (0 < at < len(line) and _is_word(line[at - 1]) and _is_word(line[at]))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character in "_$"
+
+
+def _holds(places: list[_Place]) -> bool:
+    """Whether a name that is defined stands at each place of a definition.
+
+    Some are made up by the indexer (an accessor, a default constructor) and share the place of one that is not.
+    """
+    held, open_places = set(), set()
+    for place in places:
+        name, suffix = last_descriptor(place.occurrence.symbol)
+        if not place.occurrence.roles & DEFINITION or not place.text or not name or suffix == "/":
+            continue
+        where = (place.occurrence.line, place.start)
+        bare = place.text.strip("'\"`")
+        if bare == name.strip("'\"`") or name.startswith("<") or _is_counted(place.text, name, suffix):
+            held.add(where)
+        else:
+            open_places.add(where)
+    return open_places <= held
+
+
+def _is_counted(text: str, name: str, suffix: str) -> bool:
+    """Whether a name is the text with a number behind: so scip-typescript names the properties of object literals."""
+    return suffix == ":" and _COUNTED.sub("", name) == _COUNTED.sub("", text)
+
+
+def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
+    named = {(symbol.name_line, symbol.name) for symbol in outline.symbols}
+    definitions = []
+    for place in places:
+        one = place.occurrence
+        if one.roles & DEFINITION and not one.roles & FORWARD and (one.line, place.text) in named:
+            definitions.append(Definition(one.symbol, one.line, place.text))
+    own = {one.symbol for one in definitions}
+    imports = import_lines(source.lines)
+    references = []
+    for place in places:
+        one = place.occurrence
+        if one.roles & DEFINITION or not _is_kept(place, own, source.lines):
+            continue
+        if one.roles & IMPORT or one.line in imports:
+            kind = "import"
+        else:
+            kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
+        references.append(Reference(one.symbol, one.line, place.start, kind))
+    return Facts(definitions, references, list(_silent(places, source.lines)))
+
+
+def _is_kept(place: _Place, own: set[str], lines: tuple[str, ...]) -> bool:
+    """Whether a reference may be one to a definition of an outline.
+
+    scip-python gives an attribute of which it knows only the holder the holder's symbol: a member of another name than
+    the symbol's is none of its references.
+    """
+    symbol = place.occurrence.symbol
+    if symbol.startswith("local "):
+        return symbol in own
+    name, suffix = last_descriptor(symbol)
+    if not name or not place.text or suffix in _NOT_KEPT:
+        return False
+    before = lines[place.occurrence.line - 1][: place.start].rstrip()
+    return place.text == name or name.startswith("<") or suffix == ":" or not before.endswith(".")
+
+
+def _silent(places: list[_Place], lines: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    known = {(place.occurrence.line, place.start) for place in places}
+    for number, line in enumerate(lines, 1):
+        if line.lstrip().startswith(_COMMENT):
+            continue
+        for match in _SILENT.finditer(line):
+            group = 1 if match[1] else 2
+            if (number, match.start(group)) not in known:
+                yield number, match[group]
