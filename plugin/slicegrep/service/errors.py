@@ -15,6 +15,7 @@ __all__ = [
     "TooLarge",
     "TooSlow",
     "Unauthorized",
+    "WrongType",
 ]
 
 
@@ -69,6 +70,13 @@ class TooLarge(ServiceError):
 
     status = 413
     name = "too_large"
+
+
+class WrongType(ServiceError):
+    """A body that is not declared as JSON."""
+
+    status = 415
+    name = "wrong_type"
 
 
 class Busy(ServiceError):

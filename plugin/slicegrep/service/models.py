@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -17,8 +17,12 @@ __all__ = [
     "EnclosingRow",
     "Envelope",
     "ErrorAnswer",
+    "Health",
     "ImpactAnswer",
     "ImpactRequest",
+    "LedgerAnswer",
+    "LedgerRequest",
+    "LedgerRow",
     "Neighbour",
     "NeighbourhoodEntry",
     "Place",
@@ -39,7 +43,23 @@ _Line = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
 _Name = Annotated[str, Field(min_length=1, max_length=4_096)]
 _Budget = Annotated[int, Field(ge=200, le=100_000)]
-_Location = Annotated[str, Field(min_length=3, max_length=4_200)]
+_Location = Annotated[
+    str,
+    Field(
+        min_length=3,
+        max_length=4_200,
+        json_schema_extra={
+            "pattern": r"^[\s\S]+:0{0,8}[1-9][0-9]{0,8}$"
+        },  # told there, checked by locations.py
+    ),
+]
+_EITHER: dict[str, Any] = {
+    "oneOf": [
+        {"required": [given], "properties": {given: {"minLength": 1}, other: {"maxLength": 0}}}
+        for given, other in (("symbol_id", "name"), ("name", "symbol_id"))
+    ]
+}
+"""For the schema: one of the two is given, the other empty or not there. naming.py checks it."""
 
 
 class _Model(BaseModel):
@@ -72,7 +92,8 @@ class Place(_Model):
     """A definition, and where it is. Lines are 1-based and inclusive."""
 
     symbol_id: str
-    """`PATH#QUALIFIED`, with `~2` behind for the second definition of that name in the file, and so on. It outlives edits of other lines."""
+    """Empty for the lines of a file outside of all definitions (kind `module`), which may refer to others. Else
+    `PATH#QUALIFIED`, with `~2` behind for the second definition of that name in the file, and so on. It outlives edits of other lines."""
     symbol: str
     """Its qualified name."""
     kind: str
@@ -150,6 +171,8 @@ class EnclosingAnswer(_Model):
 class SymbolRequest(Ask):
     """Asks for a definition. Exactly one of `symbol_id` and `name` is to be given."""
 
+    model_config = ConfigDict(json_schema_extra=_EITHER)
+
     symbol_id: Annotated[str, Field(max_length=8_192)] = ""
     name: Annotated[str, Field(max_length=8_192)] = ""
     """A name, a qualified name or its end (`Cart.add`), or `PATH:LINE`."""
@@ -203,6 +226,8 @@ class SearchAnswer(_Model):
 
 
 class _Related(Ask):
+    model_config = ConfigDict(json_schema_extra=_EITHER)
+
     symbol_id: Annotated[str, Field(max_length=8_192)] = ""
     name: Annotated[str, Field(max_length=8_192)] = ""
     """As in code.symbol; it must fit one definition."""
@@ -265,5 +290,50 @@ class ErrorAnswer(_Model):
     """Why a request was not served: one sentence."""
 
     error: str
-    """A short name: `invalid_request`, `unauthorized`, `forbidden`, `not_found`, `ambiguous`, `too_large`, `busy`, `internal`."""
+    """A short name: `invalid_request`, `unauthorized`, `forbidden`, `not_found`, `wrong_method`, `wrong_type`, `ambiguous`,
+    `too_large`, `too_slow`, `busy`, `not_yet`, `internal`."""
     message: str
+
+
+class Health(_Model):
+    """That the server is there."""
+
+    status: Literal["ok"] = "ok"
+    version: str
+
+
+class LedgerRequest(_Model):
+    """Asks for the newest calls; the role `admin` may."""
+
+    limit: Annotated[int, Field(ge=1, le=1_000)] = 100
+    before: Annotated[int, Field(ge=0, le=1 << 53)] = 0
+    """Only calls with a number below this: the last one's `id` of the page before."""
+
+
+class LedgerRow(_Model):
+    """One call."""
+
+    id: int
+    """Its number; later calls have larger ones."""
+    time: float
+    """When it ended, in seconds since 1970."""
+    agent: str
+    """What the call's header `X-Slicegrep-Agent` said."""
+    token: str
+    """The name of the token's holder."""
+    operation: str
+    namespace: str
+    count: _Count
+    """Locations, or 1."""
+    resolved: _Count
+    """How many of them were found."""
+    ms: float
+    """How long it took in the server."""
+    status: int
+    """The HTTP status of the answer."""
+
+
+class LedgerAnswer(_Model):
+    """The newest calls first."""
+
+    calls: list[LedgerRow]
