@@ -1,0 +1,206 @@
+"""The graph by the parser: who refers to a definition and what it refers to, resolved by names, imports and types."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+from typing import TYPE_CHECKING
+
+from slicegrep.graph.facts import CALL, STRENGTH, FileFacts
+from slicegrep.graph.kept import kept_of
+from slicegrep.graph.places import around
+from slicegrep.graph.resolve import CONSTRUCTED, Resolver
+from slicegrep.graph.uses import facts_of
+from slicegrep.graph.values import Edge
+from slicegrep.languages import LANGUAGES
+
+try:  # as in source.py
+    from _blake2 import blake2b
+except ImportError:
+    from hashlib import blake2b
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from slicegrep.graph.facts import Use
+    from slicegrep.index import FileRow, SymbolRow, View
+
+__all__ = ["DYNAMIC", "ParserTier"]
+
+DYNAMIC = "parser tier: dynamic calls are not resolved"
+_WRITTEN_AT_ONCE = 64
+"""Files whose facts are written together: a transaction takes about as long as parsing one."""
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init"})
+_LEAST = 0.02
+"""Less sure edges are not worth a line."""
+
+
+class ParserTier:
+    """The edges of one view."""
+
+    def __init__(self, view: View, home: str) -> None:
+        self._view = view
+        self._kept = kept_of(view.root, home)
+        self._keys: dict[int, str] = {}
+        self._facts: dict[int, FileFacts] = {}
+        self._new: dict[str, FileFacts] = {}
+        self._resolver = Resolver(view, self._of_file)
+        self._targets: dict[tuple[int, Use], dict[int, float]] = {}
+
+    def callers(
+        self, symbol: int, *, until: float, skip: frozenset[int] = frozenset()
+    ) -> tuple[list[Edge], list[str]]:
+        """Return the definitions that refer to one, the surest first, and why there may be more.
+
+        Looks until `until` (of time.monotonic) and not into the files of `skip`.
+        """
+        row = self._view.symbol(symbol)
+        wanted = self._names_of(row)
+        files = self._candidates(row, wanted, skip)
+        late, causes = 0, [DYNAMIC]
+        found: dict[tuple[int, int], _Edge] = {}
+        for at, file in enumerate(files):
+            if time.monotonic() > until:
+                late = len(files) - at
+                break
+            facts = self._of_file(file)
+            causes += facts.causes
+            names = wanted | {one.local for one in facts.bindings if one.name in wanted}
+            for use in facts.uses:
+                if use.name in names:
+                    sure = self._sure(file, use, row)
+                    if sure >= _LEAST:
+                        found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
+        self._write()
+        if late:
+            causes.append(f"{late} of {len(files)} files were not looked at in time")
+        return self._edges(found), list(dict.fromkeys(causes))
+
+    def callees(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]]:
+        """Return the definitions that one refers to, the surest first, and why there may be more."""
+        row = self._view.symbol(symbol)
+        causes = [DYNAMIC]
+        facts = self._of_file(row.file)
+        causes += facts.causes
+        found: dict[tuple[int, int], _Edge] = {}
+        for use in facts.uses:
+            if time.monotonic() > until:
+                causes.append("1 of 1 files were not looked at in time")
+                break
+            if row.start <= use.line <= row.end:
+                for target, sure in self._resolved(row.file, use).items():
+                    if sure >= _LEAST and not self._is_inside(target, row):
+                        found.setdefault((self._view.symbol_file[target], target), _Edge()).add(use, sure)
+        self._write()
+        return self._edges(found), list(dict.fromkeys(causes))
+
+    def _is_inside(self, target: int, row: SymbolRow) -> bool:
+        """Whether a definition is one that another one holds."""
+        while target >= 0 and target != row.id:
+            target = self._view.symbol(target).parent
+            if target == row.id:
+                return True
+        return False
+
+    # Candidates
+
+    def _names_of(self, row: SymbolRow) -> set[str]:
+        names = {row.name}
+        if row.name in _CONSTRUCTORS:
+            owner = re.split(r"[.:#\\]+", self._resolver.owner(row.id))[-1]
+            names |= {owner} - {""}
+        if row.parent < 0:
+            for one in self._of_file(row.file).bindings:
+                if one.exported and one.name.rpartition(".")[2] in names:
+                    names.add(one.local)
+        return names
+
+    def _candidates(self, row: SymbolRow, wanted: Iterable[str], skip: frozenset[int]) -> list[int]:
+        """Return the files that may refer to a definition, its own first, then the nearest."""
+        own = self._view.files[row.file]
+        if own is None:
+            return []
+        spelled = set(wanted)
+        if "default" in spelled:  # whoever imports the file names it as it likes
+            stem = posixpath.basename(own.path).partition(".")[0]
+            spelled.add(stem if stem != "index" else posixpath.basename(posixpath.dirname(own.path)) or stem)
+        files = [
+            file
+            for file in self._view.files_with(spelled) | {row.file}
+            if file not in skip
+            and (other := self._view.files[file]) is not None
+            and other.language in LANGUAGES
+        ]
+        folder = posixpath.dirname(own.path)
+        near = {file: len(posixpath.commonprefix([folder, self._path(file)])) for file in files}
+        return sorted(files, key=lambda file: (file != row.file, -near[file], file))
+
+    def _path(self, file: int) -> str:
+        row = self._view.files[file]
+        return row.path if row is not None else ""
+
+    def _sure(self, file: int, use: Use, row: SymbolRow) -> float:
+        """Return how likely a reference is to a definition."""
+        targets = self._resolved(file, use)
+        sure = targets.get(row.id, 0.0)
+        if not sure and row.name in _CONSTRUCTORS and use.kind == CALL and row.parent in targets:
+            sure = min(CONSTRUCTED, targets[row.parent])
+        return sure
+
+    def _resolved(self, file: int, use: Use) -> dict[int, float]:
+        known = self._targets.get((file, use))
+        if known is None:
+            known = self._targets[file, use] = self._resolver.targets(file, use)
+        return known
+
+    # Facts
+
+    def _of_file(self, file: int) -> FileFacts:
+        """Return the facts of a file, by its content."""
+        facts = self._facts.get(file)
+        if facts is None:
+            facts = self._facts[file] = self._looked_up(self._view.files[file])
+        return facts
+
+    def _looked_up(self, row: FileRow | None) -> FileFacts:
+        source = self._view.read(row.path) if row is not None and row.language in LANGUAGES else None
+        if source is None or row is None:
+            return FileFacts()
+        if "minified" in row.flags:
+            return FileFacts(causes=("a minified file was left out",))
+        how = f"{source.digest} {row.language} {posixpath.splitext(row.path)[1]}"
+        key = blake2b(how.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        facts = self._new.get(key) or self._kept.get([key]).get(key)
+        if facts is None:
+            facts = self._new[key] = facts_of(source)
+            if len(self._new) >= _WRITTEN_AT_ONCE:
+                self._write()
+        return facts
+
+    def _write(self) -> None:
+        if self._new:
+            self._kept.put(self._new)
+            self._new = {}
+
+    def _edges(self, found: dict[tuple[int, int], _Edge]) -> list[Edge]:
+        edges = [
+            Edge(symbol, file, tuple(sorted(one.lines)), "parser", round(one.sure, 3), one.kind)
+            for (file, symbol), one in found.items()
+        ]
+        return sorted(edges, key=lambda edge: (-edge.confidence, self._path(edge.file), edge.lines))
+
+
+class _Edge:
+    """The references from one definition to another."""
+
+    def __init__(self) -> None:
+        self.lines: set[int] = set()
+        self.sure = 0.0
+        self.kind = ""
+
+    def add(self, use: Use, sure: float) -> None:
+        self.lines.add(use.line)
+        self.sure = max(self.sure, sure)
+        if not self.kind or STRENGTH[use.kind] > STRENGTH[self.kind]:
+            self.kind = use.kind

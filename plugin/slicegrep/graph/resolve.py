@@ -1,0 +1,718 @@
+"""What a reference means: the definitions that it can be to, and how likely each is."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from slicegrep.graph.modules import FAMILY, Modules
+from slicegrep.graph.uses_rules import UseRules, use_rules_of
+from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from slicegrep.graph.facts import Binding, FileFacts, Use
+    from slicegrep.index import View
+    from slicegrep.types import Symbol
+
+__all__ = ["Resolver"]
+
+# How often a reference that was resolved in each of these ways was right: see docs/graph.md.
+NESTED = 0.97
+OWN_MODULE = 0.96
+OWN_CLASS = 0.95
+IMPORTED = 0.96
+STAR = 0.9
+PACKAGE = 0.93
+TYPED = 0.93
+INFERRED = 0.85
+HINTED = 0.85
+GLOBAL_ONE = 0.82
+GLOBAL_MANY = 0.7
+GUESSED = 0.6
+GUESSED_COMMON = 0.2
+OVERRIDDEN = 0.4
+CONSTRUCTED = 0.75
+
+_STEPS = 12
+"""Names, imports and bases that are followed from one reference."""
+_GUESSES = 8
+"""More definitions of one name than this say nothing about a receiver that is not known."""
+
+_COMMON = frozenset(
+    [
+        "get",
+        "set",
+        "add",
+        "pop",
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "clear",
+        "copy",
+        "update",
+        "items",
+        "keys",
+        "values",
+        "index",
+        "count",
+        "sort",
+        "reverse",
+        "join",
+        "split",
+        "strip",
+        "replace",
+        "format",
+        "encode",
+        "decode",
+        "read",
+        "write",
+        "close",
+        "open",
+        "seek",
+        "flush",
+        "find",
+        "startswith",
+        "endswith",
+        "lower",
+        "upper",
+        "match",
+        "search",
+        "sub",
+        "group",
+        "start",
+        "stop",
+        "run",
+        "send",
+        "put",
+        "push",
+        "shift",
+        "slice",
+        "map",
+        "filter",
+        "reduce",
+        "forEach",
+        "then",
+        "catch",
+        "finally",
+        "call",
+        "apply",
+        "bind",
+        "toString",
+        "has",
+        "delete",
+        "next",
+        "name",
+        "size",
+        "length",
+        "concat",
+        "includes",
+        "indexOf",
+        "test",
+        "exec",
+        "warn",
+        "error",
+        "info",
+        "debug",
+        "log",
+        "print",
+        "load",
+        "loads",
+        "dump",
+        "dumps",
+        "exists",
+        "isEmpty",
+        "equals",
+        "hashCode",
+        "iterator",
+        "contains",
+        "charAt",
+        "substring",
+        "trim",
+        "entries",
+        "from",
+        "parse",
+        "stringify",
+        "resolve",
+        "reject",
+        "all",
+        "emit",
+        "on",
+        "off",
+        "once",
+        "setdefault",
+        "discard",
+        "union",
+        "wait",
+        "acquire",
+        "release",
+        "result",
+        "done",
+        "cancel",
+        "submit",
+        "total",
+    ]
+)
+"""Names of members of built-in types: where the receiver is not known they are mostly not those of the tree."""
+
+
+class Value(NamedTuple):
+    """What an expression stands for."""
+
+    kind: str
+    """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `super`, `function`, `outside` (not
+    of this tree), `unknown`."""
+    symbols: tuple[int, ...] = ()
+    file: int = -1
+    path: str = ""
+    sure: float = 1.0
+    defined: bool = False
+    """Whether `symbols` are what the expression itself refers to, not only the class of its value."""
+
+
+_UNKNOWN = Value("unknown")
+_OUTSIDE = Value("outside")
+
+
+class Resolver:
+    """Resolves the references of one view. `facts_of` returns the facts of a file by its id."""
+
+    def __init__(self, view: View, facts_of: Callable[[int], FileFacts]) -> None:
+        self._view = view
+        self._facts_of = facts_of
+        self.modules = Modules(view)
+        self._tops: dict[int, dict[str, list[int]]] = {}
+        self._members: dict[int, dict[str, dict[str, list[int]]]] = {}
+        self._lines: dict[int, dict[int, list[int]]] = {}
+
+    # What is asked
+
+    def targets(self, file: int, use: Use) -> dict[int, float]:
+        """Return the definitions that a reference in a file can be to, each with its confidence (0 to 1)."""
+        if use.column < 0:
+            return self._imported_name(file, use)
+        if not use.receiver:
+            found = self._free(file, use.name, use.line, _STEPS)
+            return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
+        if use.receiver[0] == "@":
+            return dict.fromkeys(self._defined(file, int(use.receiver[1:])), NESTED)
+        value = self.value(file, use.receiver, use.line, _STEPS)
+        found = self._member(value, use.name, file, _STEPS)
+        if found.defined:
+            sure = dict.fromkeys(found.symbols, found.sure)
+            if value.kind == "instance":
+                for one in self._overriding(value, found.symbols, use.name):
+                    sure.setdefault(one, OVERRIDDEN)
+            return sure
+        return self._guessed(file, use.name) if found.kind == "unknown" else {}
+
+    def rules(self, file: int) -> UseRules | None:
+        """Return the rules of a file's language."""
+        row = self._view.files[file]
+        return (
+            None
+            if row is None
+            else use_rules_of("typescript" if row.language in ("vue", "svelte") else row.language)
+        )
+
+    def owner(self, symbol: int) -> str:
+        """Return the qualified name of what a definition is a member of; "" for none."""
+        row = self._view.symbol(symbol)
+        return _owner(row.qualified, row.name)
+
+    # Values
+
+    def value(self, file: int, expression: str, line: int, steps: int) -> Value:
+        """Return what an expression in a line of a file stands for."""
+        first, parts = _parts(expression)
+        value = self._first(file, first, line, steps)
+        for part in parts:
+            if value.kind in ("unknown", "outside") or steps <= 0:
+                return value
+            if part == "()":
+                value = self._called(value, steps - 1)
+            elif part == "[]":
+                return _UNKNOWN
+            else:
+                value = self._member(value, part, file, steps - 1)
+        return value
+
+    def _first(self, file: int, first: str, line: int, steps: int) -> Value:
+        if first in ("self", "cls", "super"):
+            around = self._class_around(file, line)
+            kind = {"self": "instance", "cls": "class"}.get(first, "super")
+            return Value(kind, around, file, sure=OWN_CLASS) if around else _UNKNOWN
+        if first[0] == "@":
+            return Value("function", self._defined(file, int(first[1:])), file, sure=NESTED)
+        if first[0] == "'":
+            return _OUTSIDE
+        if first[0] == "<":
+            typed = (
+                self.value(file, first[1:-1], line, steps - 1) if first != "<?>" and steps > 0 else _UNKNOWN
+            )
+            if typed.kind == "class":
+                return typed._replace(kind="instance", defined=False, sure=min(typed.sure, TYPED))
+            return typed if typed.kind in ("outside", "unknown") else _UNKNOWN
+        return _UNKNOWN if first == "?" else self._free(file, first, line, steps)
+
+    def _called(self, value: Value, steps: int) -> Value:
+        """Return what a call of a value gives."""
+        if value.kind == "class":
+            return value._replace(kind="instance", defined=False)
+        if value.kind == "super":
+            return value
+        if value.kind == "function" and value.symbols:
+            symbol = self._view.symbol(value.symbols[-1])
+            returned = self._facts_of(symbol.file).returns.get(symbol.name_line)
+            if returned and steps > 0:
+                found = self.value(symbol.file, returned, symbol.start, steps - 1)
+                return found._replace(sure=min(found.sure, value.sure, INFERRED), defined=False)
+        return _UNKNOWN
+
+    def _as_value(self, symbols: list[int], file: int, sure: float) -> Value:
+        """Return definitions as a value: a class, a function, or an object with members."""
+        kind = self._view.symbol(symbols[-1]).kind
+        if kind in CLASS_KINDS:
+            return Value("class", tuple(symbols), file, sure=sure, defined=True)
+        if kind in FUNCTION_KINDS or kind == "declaration":
+            return Value("function", tuple(symbols), file, sure=sure, defined=True)
+        return Value("instance", tuple(symbols), file, sure=sure, defined=True)
+
+    # Free names
+
+    def _free(self, file: int, name: str, line: int, steps: int) -> Value:
+        """Return what a name that stands alone means."""
+        rules = self.rules(file)
+        if rules is None:
+            return self._anywhere(file, name)
+        around = self._around(file, line)
+        if around is not None and (
+            rules.bare_members or self._view.symbols_of(file)[around].kind in CLASS_KINDS
+        ):
+            classes = self._class_around(file, line)
+            if classes and steps > 0:
+                found = self._member(Value("class", classes, file, sure=OWN_CLASS), name, file, steps - 1)
+                if found.kind not in ("unknown", "outside"):
+                    return found
+        top = self._top(file).get(name)
+        if top:
+            return self._as_value(top, file, OWN_MODULE)
+        return self._from_elsewhere(file, name, rules, steps)
+
+    def _from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
+        facts = self._facts_of(file)
+        if steps <= 0:
+            return _UNKNOWN
+        for binding in facts.bindings:
+            if binding.local == name and not binding.exported:
+                return self._bound(file, binding, steps - 1)
+            if binding.local.startswith(name + ".") and not binding.name:
+                return self._bound(file, binding._replace(local=name, module=name), steps - 1)
+        given = facts.fields.get(0, {}).get(name)
+        if given is not None:
+            if given in ("?", name) or given.startswith((name + ".", name + "(")):
+                return _UNKNOWN
+            found = self.value(file, given, 0, steps - 1)
+            return found._replace(defined=False)
+        unsure = False
+        for binding in facts.bindings:
+            if binding.local == "*":
+                found = self._bound(file, binding._replace(name=name), steps - 1)
+                if found.kind not in ("unknown", "outside"):
+                    return found._replace(sure=min(found.sure, STAR))
+                unsure = True
+        if rules.package_files:
+            beside = self._in_package(file, name)
+            if beside is not None:
+                return beside
+        if rules.textual or rules.bare_members:
+            return self._anywhere(file, name)
+        return _UNKNOWN if unsure else _OUTSIDE
+
+    def _bound(self, file: int, binding: Binding, steps: int) -> Value:
+        """Return what an import gives to a name."""
+        row = self._view.files[file]
+        if row is None or steps <= 0:
+            return _UNKNOWN
+        family = _family(row.language)
+        if not binding.module:
+            return self.value(file, binding.name, binding.line, steps - 1)
+        if family == "go":
+            folder = self.modules.folder(binding.module)
+            return _OUTSIDE if folder is None else Value("folder", path=folder, sure=IMPORTED)
+        if family not in ("python", "script", "lua", "zig", "dart"):
+            return self._hinted(file, binding)
+        found = self.modules.file(family, row.path, binding.module)
+        if not binding.name:
+            return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
+        if found < 0:
+            whole = (
+                f"{binding.module.rstrip('.')}.{binding.name}"
+                if binding.module.strip(".")
+                else binding.module + binding.name
+            )
+            inner = self.modules.file(family, row.path, whole) if family == "python" else -1
+            return _OUTSIDE if inner < 0 else Value("module", file=inner, sure=IMPORTED)
+        member = self._of_module(found, binding.name, steps - 1)
+        return member._replace(sure=min(member.sure, IMPORTED))
+
+    def _of_module(self, file: int, name: str, steps: int) -> Value:
+        """Return what other files get under a name of a module."""
+        row = self._view.files[file]
+        if steps <= 0 or row is None:
+            return _UNKNOWN
+        family = _family(row.language)
+        top = self._top(file).get(name)
+        if top:
+            return self._as_value(top, file, IMPORTED)
+        facts = self._facts_of(file)
+        for binding in facts.bindings:
+            if binding.local == name and (binding.exported or family != "script" or not binding.module):
+                return self._bound(file, binding, steps - 1)
+        if family == "script" and name == "default":
+            return _UNKNOWN
+        submodule = self.modules.submodule(family, file, name)
+        if submodule >= 0:
+            return Value("module", file=submodule, sure=IMPORTED)
+        given = facts.fields.get(0, {}).get(name)
+        if given is not None:
+            found = self.value(file, given, 0, steps - 1) if given not in ("?", name) else _UNKNOWN
+            return found._replace(defined=False)
+        if family == "script":  # `import { a } from './x'; export { a }`
+            for binding in facts.bindings:
+                if binding.local == name:
+                    return self._bound(file, binding, steps - 1)
+        outside = True
+        for binding in facts.bindings:
+            if binding.local == "*" and (binding.exported or family != "script"):
+                found = self._bound(file, binding._replace(name=name), steps - 1)
+                if found.kind not in ("unknown", "outside"):
+                    return found
+                outside = outside and found.kind == "outside"
+        return _UNKNOWN
+
+    def _in_package(self, file: int, name: str) -> Value | None:
+        """Return what a name means in the other files of the folder."""
+        row = self._view.files[file]
+        if row is None:
+            return None
+        return self._in_folder(posixpath.dirname(row.path), name, _family(row.language))
+
+    def _in_folder(self, folder: str, name: str, family: str) -> Value | None:
+        found = [
+            one
+            for one in self._named(name, family)
+            if not self._is_member(one) and posixpath.dirname(self._path(one)) == folder
+        ]
+        return self._as_value(found, -1, PACKAGE) if found else None
+
+    def _anywhere(self, file: int, name: str) -> Value:
+        """Return what a name means where a program is one space of names."""
+        row = self._view.files[file]
+        if row is None:
+            return _OUTSIDE
+        found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
+        if not found:
+            return _UNKNOWN
+        distinct = len({self._path(one) for one in found if self._view.symbol(one).kind != "declaration"})
+        sure = GLOBAL_ONE if distinct <= 1 else GLOBAL_MANY / distinct
+        return self._as_value(found, -1, sure)
+
+    def _hinted(self, file: int, binding: Binding) -> Value:
+        """Return what an import names whose module path is like that of a file or folder, or else the only one of that name."""
+        row = self._view.files[file]
+        name = binding.name or binding.module.rpartition(".")[2]
+        if row is None or not name:
+            return _UNKNOWN
+        found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
+        if not found:
+            return Value(
+                "path", path=binding.module if not binding.name else f"{binding.module}.{binding.name}"
+            )
+        parts = [part for part in binding.module.split(".") if part not in ("crate", "self", "super", "")]
+        scores = {one: _likeness(self._path(one), parts) for one in found}
+        best = max(scores.values())
+        kept = [one for one in found if scores[one] == best]
+        sure = (
+            IMPORTED if best >= min(2, len(parts)) and len({self._path(one) for one in kept}) == 1 else HINTED
+        )
+        return self._as_value(kept, -1, sure / (1 if sure == IMPORTED else len(kept)))
+
+    # Members
+
+    def _member(self, value: Value, name: str, file: int, steps: int) -> Value:
+        """Return a member of a value."""
+        if steps <= 0:
+            return _UNKNOWN
+        if value.kind == "module":
+            found = self._of_module(value.file, name, steps - 1)
+            return found._replace(sure=min(found.sure, value.sure))
+        if value.kind == "folder":
+            return self._in_folder(value.path, name, "go") or _UNKNOWN
+        if value.kind == "path":
+            return self._of_path(value, name, file)
+        if value.kind in ("class", "instance", "super") and value.symbols:
+            member = self._of_class(value.symbols, name, steps - 1, set(), above=value.kind == "super")
+            return member._replace(sure=min(member.sure, value.sure)) if member is not None else _OUTSIDE
+        return value if value.kind == "outside" else _UNKNOWN
+
+    def _of_path(self, value: Value, name: str, file: int) -> Value:
+        row = self._view.files[file]
+        found = self._named(name, _family(row.language)) if row is not None else []
+        parts = value.path.split(".")
+        kept = [
+            one for one in found if _likeness(self._path(one), parts) or self.owner(one).endswith(parts[-1])
+        ]
+        if kept:
+            return self._as_value(kept, -1, HINTED / len({self._path(one) for one in kept}))
+        return Value("path", path=f"{value.path}.{name}")
+
+    def _of_class(
+        self, symbols: tuple[int, ...], name: str, steps: int, seen: set[int], *, above: bool = False
+    ) -> Value | None:
+        """Return a member of a class or of what it inherits from; None where there is no such member."""
+        opened = False
+        for one in symbols:
+            if one in seen or steps <= 0:
+                continue
+            seen.add(one)
+            symbol = self._view.symbol(one)
+            facts = self._facts_of(symbol.file)
+            if not above:
+                own = self._own_members(one).get(name) or self._spread_members(one, name)
+                if own:
+                    return self._as_value(own, symbol.file, OWN_CLASS)
+                given = facts.fields.get(symbol.name_line, {}).get(name)
+                if given is not None:
+                    found = (
+                        self.value(symbol.file, given, symbol.name_line, steps - 1)
+                        if given != "?"
+                        else _UNKNOWN
+                    )
+                    return found._replace(sure=min(found.sure, INFERRED), defined=False)
+                if symbol.kind not in CLASS_KINDS and symbol.parent < 0:
+                    given = facts.fields.get(0, {}).get(symbol.name, "?")
+                    found = (
+                        self.value(symbol.file, given, symbol.name_line, steps - 1)
+                        if given != "?"
+                        else _UNKNOWN
+                    )
+                    return self._member(found, name, symbol.file, steps - 1)
+            for base in facts.bases.get(symbol.name_line, ()):
+                value = self._base(symbol.file, base, one, steps - 1)
+                if value.kind != "class":
+                    opened = opened or value.kind in ("unknown", "outside")
+                    continue
+                found_above = self._of_class(value.symbols, name, steps - 1, seen)
+                if found_above is not None and found_above.kind != "unknown":
+                    return found_above._replace(sure=min(found_above.sure, value.sure))
+                opened = opened or found_above is not None
+        return _UNKNOWN if opened or not symbols else None
+
+    def _base(self, file: int, base: str, own: int, steps: int) -> Value:
+        """Return a base class. Its name is that of the file, not of a member of the class."""
+        first, parts = _parts(base)
+        top = [one for one in self._top(file).get(first, ()) if one != own]
+        value = self._as_value(top, file, OWN_MODULE) if top else None
+        if value is None:
+            rules = self.rules(file)
+            value = self._from_elsewhere(file, first, rules, steps) if rules is not None else _UNKNOWN
+        for part in parts:
+            value = self._member(value, part, file, steps - 1) if part not in ("()", "[]") else _UNKNOWN
+        return value
+
+    def ancestors(self, symbol: int, steps: int = _STEPS) -> set[int]:
+        """Return the classes of the tree that a class inherits from."""
+        found: set[int] = set()
+        waiting = [symbol]
+        while waiting and steps > 0:
+            steps -= 1
+            row = self._view.symbol(waiting.pop())
+            for base in self._facts_of(row.file).bases.get(row.name_line, ()):
+                for one in self._base(row.file, base, row.id, _STEPS).symbols:
+                    if one not in found:
+                        found.add(one)
+                        waiting.append(one)
+        return found
+
+    def _overriding(self, value: Value, symbols: tuple[int, ...], name: str) -> list[int]:
+        """Return the definitions that replace a method in classes below the receiver's."""
+        row = self._view.files[self._view.symbol_file[symbols[0]]]
+        if row is None:
+            return []
+        classes = set(value.symbols)
+        others = [
+            one
+            for one in self._named(name, _family(row.language))
+            if one not in symbols and self._is_member(one)
+        ]
+        return (
+            [one for one in others[:64] if classes & self.ancestors(self._class_of(one))]
+            if len(others) <= 64
+            else []
+        )
+
+    def _class_of(self, member: int) -> int:
+        row = self._view.symbol(member)
+        if row.parent >= 0:
+            return row.parent
+        last = re.split(r"[.:#\\]+", self.owner(member))[-1]
+        return next(
+            (one for one in self._named(last, "") if self._view.symbol(one).kind in CLASS_KINDS), member
+        )
+
+    def _guessed(self, file: int, name: str) -> dict[int, float]:
+        """Return the members of that name, of whatever class: the receiver is not known."""
+        row = self._view.files[file]
+        if row is None:
+            return {}
+        found = [one for one in self._named(name, _family(row.language)) if self._is_member(one)]
+        owners = {(self._path(one), self.owner(one)) for one in found}
+        if not found or len(owners) > _GUESSES:
+            return {}
+        sure = (GUESSED_COMMON if name in _COMMON else GUESSED) / len(owners)
+        return dict.fromkeys(found, sure)
+
+    def _imported_name(self, file: int, use: Use) -> dict[int, float]:
+        """Return the definitions that an import statement names."""
+        for binding in self._facts_of(file).bindings:
+            if binding.line == use.line and binding.name == use.name:
+                found = self._bound(file, binding, _STEPS)
+                return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
+        return {}
+
+    # Definitions
+
+    def _path(self, symbol: int) -> str:
+        row = self._view.files[self._view.symbol_file[symbol]]
+        return row.path if row is not None else ""
+
+    def _named(self, name: str, family: str) -> list[int]:
+        """Return the definitions of exactly that name in a family of languages ("": any)."""
+        view = self._view
+        kept = []
+        for one in view.symbols_named(name):
+            row = view.files[view.symbol_file[one]]
+            if row is not None and view.symbol_name(one) == name and family in ("", _family(row.language)):
+                kept.append(one)
+        return kept
+
+    def _is_member(self, symbol: int) -> bool:
+        """Whether a definition is inside a class, or an object with members."""
+        row = self._view.symbol(symbol)
+        if row.parent >= 0:
+            return self._view.symbol(row.parent).kind != "namespace"
+        owner = _owner(row.qualified, row.name)
+        return bool(owner) and row.kind in ("method", "constructor")
+
+    def _top(self, file: int) -> dict[str, list[int]]:
+        """Return the definitions of a file that are in no class and no function, by name."""
+        found = self._tops.get(file)
+        if found is None:
+            found = self._tops[file] = {}
+            symbols = self._view.symbols_of(file)
+            first = self._view.first_symbol[file]
+            for at, symbol in enumerate(symbols):
+                above = symbol.parent
+                while above >= 0 and symbols[above].kind == "namespace":
+                    above = symbols[above].parent
+                if above < 0 and not (
+                    _owner(symbol.qualified, symbol.name) and symbol.parent < 0 and symbol.kind == "method"
+                ):
+                    found.setdefault(symbol.name, []).append(first + at)
+        return found
+
+    def _own_members(self, symbol: int) -> dict[str, list[int]]:
+        """Return the members of a class in its own file, by name."""
+        file = self._view.symbol_file[symbol]
+        of_file = self._members.get(file)
+        if of_file is None:
+            of_file = self._members[file] = {}
+            first = self._view.first_symbol[file]
+            for at, one in enumerate(self._view.symbols_of(file)):
+                owner = _owner(one.qualified, one.name)
+                if owner:
+                    of_file.setdefault(owner, {}).setdefault(one.name, []).append(first + at)
+        return of_file.get(self._view.symbol(symbol).qualified, {})
+
+    def _spread_members(self, symbol: int, name: str) -> list[int]:
+        """Return a member that is defined outside of its class's file: methods of Go, C++, Rust, extensions."""
+        row = self._view.symbol(symbol)
+        file = self._view.files[row.file]
+        if file is None or file.language not in _SPREAD:
+            return []
+        own = row.qualified
+        folder = posixpath.dirname(file.path)
+        found = [one for one in self._named(name, _family(file.language)) if self.owner(one) == own]
+        if file.language == "go":
+            found = [one for one in found if posixpath.dirname(self._path(one)) == folder]
+        return found
+
+    def _defined(self, file: int, line: int) -> tuple[int, ...]:
+        """Return the definition whose name stands in a line."""
+        lines = self._lines.get(file)
+        if lines is None:
+            lines = self._lines[file] = {}
+            first = self._view.first_symbol[file]
+            for at, symbol in enumerate(self._view.symbols_of(file)):
+                lines.setdefault(symbol.name_line, []).append(first + at)
+        return tuple(lines.get(line, ())[:1])
+
+    def _around(self, file: int, line: int) -> int | None:
+        from slicegrep.graph.places import around  # noqa: PLC0415
+
+        at = around(self._view, file, line)
+        return None if at < 0 else at - self._view.first_symbol[file]
+
+    def _class_around(self, file: int, line: int) -> tuple[int, ...]:
+        """Return the class whose `self` a line is about."""
+        symbols, first = self._view.symbols_of(file), self._view.first_symbol[file]
+        at = self._around(file, line)
+        while at is not None and at >= 0:
+            symbol: Symbol = symbols[at]
+            if symbol.kind in CLASS_KINDS:
+                return (first + at,)
+            if symbol.parent < 0 or symbols[symbol.parent].kind not in CLASS_KINDS | FUNCTION_KINDS:
+                owner = _owner(symbol.qualified, symbol.name)
+                if owner:
+                    last = re.split(r"[.:#\\]+", owner)[-1]
+                    return tuple(
+                        one for one in self._named(last, "") if self._view.symbol(one).qualified == owner
+                    )[:1]
+            at = symbol.parent
+        return ()
+
+
+_SPREAD = frozenset(
+    {"go", "rust", "cpp", "c", "swift", "csharp", "ruby", "kotlin", "elixir", "lua", "scala", "dart"}
+)
+
+
+def _family(language: str) -> str:
+    return FAMILY.get(language, language)
+
+
+def _owner(qualified: str, name: str) -> str:
+    return qualified[: -len(name)].rstrip(".:#\\/") if name and qualified.endswith(name) else ""
+
+
+def _parts(expression: str) -> tuple[str, list[str]]:
+    """Return the first part of an expression and what is done to it: names, `()` and `[]`."""
+    end = expression.find(">") + 1 if expression.startswith("<") else re.match(r"[^.(\[]*", expression).end()  # type: ignore[union-attr]
+    return expression[:end] or "?", re.findall(r"\(\)|\[\]|[^.()\[\]]+", expression[end:])
+
+
+def _likeness(path: str, parts: list[str]) -> int:
+    """Return how many of the last parts of a module path are the last ones of a file's path."""
+    names = posixpath.splitext(path)[0].split("/")
+    best = 0
+    for skipped in (0, 1):
+        own = names[: len(names) - skipped]
+        count = 0
+        while count < min(len(own), len(parts)) and own[-1 - count].lower() == parts[-1 - count].lower():
+            count += 1
+        best = max(best, count)
+    return best

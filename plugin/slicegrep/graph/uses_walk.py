@@ -1,0 +1,399 @@
+"""One walk over a tree: the names that refer to something, and what local names stand for."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import TYPE_CHECKING
+
+from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, FileFacts, Use
+from slicegrep.graph.uses_rules import BIND, CALLED, DEFINED, INHERITED, MADE, READ, SKIP, TYPED, UseRules
+
+if TYPE_CHECKING:
+    from tree_sitter import Node, Tree
+
+__all__ = ["Walk"]
+
+_DEEPEST = 16
+"""Members and calls in one expression; past it its value is unknown."""
+_LONGEST = 160
+"""Characters of an expression; past it its value is unknown."""
+_SUBSTITUTED = 6
+"""Local names that are looked through, one after the other."""
+_CHECK = 4_096
+"""Nodes between two looks at the clock (about 5 ms)."""
+
+_KINDS = {READ: REFERENCE, CALLED: CALL, MADE: CALL, TYPED: REFERENCE, INHERITED: INHERITANCE}
+_OPTIONAL = re.compile(
+    r"^(?:typing\.)?(?:Optional|Type|type|Final|ClassVar|Annotated|Self)\s*\[\s*(.*)\]$", re.DOTALL
+)
+_NOTHING = frozenset({"None", "null", "undefined", "nil"})
+_TYPE_PREFIX = re.compile(r"^(?:[:?&*\s]|->|const\b|mut\b|dyn\b|impl\b|readonly\b|struct\b|final\b|'\w+\b)+")
+_TYPE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_PARTED = re.compile(r"::|\\|->")
+
+
+class _Scope:
+    """What has names of its own: the file (`line` 0), a class, or a function."""
+
+    __slots__ = ("is_class", "is_function", "line", "names", "outer")
+
+    def __init__(
+        self, outer: _Scope | None, line: int, *, is_class: bool = False, is_function: bool = False
+    ) -> None:
+        self.outer = outer
+        self.line = line
+        self.is_class = is_class
+        self.is_function = is_function
+        self.names: dict[str, list[tuple[int, str]]] = {}
+
+    def bind(self, name: str, byte: int, value: str) -> None:
+        self.names.setdefault(name, []).append((byte, value))
+
+    def value(self, name: str, byte: int) -> str | None:
+        """Return the value that a name has at a place: the last one given before it, else the first one."""
+        given = self.names.get(name)
+        if given is None:
+            return None
+        known = given[0][1]
+        for at, value in given:
+            if at >= byte:
+                break
+            known = value
+        return known
+
+
+class Walk:
+    """The walk over one text. `text` is what the tree was made of."""
+
+    def __init__(self, rules: UseRules, text: bytes) -> None:
+        self.rules = rules
+        self.text = text
+        self.imports: list[tuple[str, int]] = []
+        """The import statements, and the lines that they begin in."""
+        self.package = ""
+        self.late = False
+        self._file = _Scope(None, 0)
+        self._scopes = [self._file]
+        self._raw: list[tuple[str, str, int, int, int, str, _Scope]] = []
+        self._bases: dict[int, list[str]] = {}
+        self._returns: dict[int, str] = {}
+
+    # The walk
+
+    def over(self, tree: Tree, deadline: float) -> None:
+        """Walk until the deadline (of time.monotonic)."""
+        cursor = tree.walk()
+        stack: list[tuple[str, int, _Scope]] = []
+        count = 0
+        stack.append((tree.root_node.type, READ, self._file))
+        if not cursor.goto_first_child():
+            return
+        while True:
+            node = cursor.node
+            if node is not None and node.is_named:
+                count += 1
+                if count % _CHECK == 0 and time.monotonic() > deadline:
+                    self.late = True
+                    return
+                around, role, scope = stack[-1]
+                entered = self._enter(node, around, cursor.field_name, role, scope)
+                if entered is not None and cursor.goto_first_child():
+                    stack.append((node.type, *entered))
+                    continue
+            while not cursor.goto_next_sibling():
+                stack.pop()
+                if not stack or not cursor.goto_parent():
+                    return
+
+    def _enter(
+        self, node: Node, around: str, field: str | None, role: int, scope: _Scope
+    ) -> tuple[int, _Scope] | None:
+        """Note what a node says; return the role and scope of what is in it, or None where that is of no interest."""
+        rules, kind = self.rules, node.type
+        given = rules.roles.get(f"{around}.{field}") if field else None
+        if given is None:
+            given = rules.roles.get(kind)
+        if given is not None:
+            role = given
+        elif around in rules.calls and self._is(node, field, rules.calls[around]):
+            role = CALLED
+        elif around in rules.makes and self._is(node, field, rules.makes[around]):
+            role = MADE
+        elif (
+            role in (CALLED, MADE)
+            and kind not in rules.names
+            and kind not in rules.members
+            and kind not in rules.wrappers
+        ):
+            role = READ
+        if role == SKIP or (around in rules.members and self._is(node, field, rules.members[around][1])):
+            return (READ, scope) if role != SKIP and kind in rules.members else None
+        if kind in rules.imports:
+            self.imports.append((self._text(node), node.start_point.row + 1))
+            if kind != "export_statement" or node.child_by_field_name("source") is not None:
+                return None
+        elif kind == rules.package:
+            self._note_package(node)
+            return None
+        if kind in rules.names:
+            self._name(node, role, scope)
+            return None
+        if kind in rules.members:
+            return self._member(node, role, scope)
+        if kind in rules.classes or kind in rules.functions:
+            return READ, self._opened(node, scope)
+        if kind in rules.assigns:
+            self._assigned(node, kind, scope)
+        if kind == "string" and role == TYPED and rules.string_types:
+            self._written_type(node, scope)
+        if role == DEFINED:
+            return None
+        if kind in rules.literals and role == BIND and kind not in ("list", "tuple"):
+            role = READ
+        return role, scope
+
+    def _is(self, node: Node, field: str | None, key: str | int) -> bool:
+        if isinstance(key, str):
+            return field == key
+        parent = node.parent
+        return parent is not None and self._child(parent, key) == node
+
+    def _name(self, node: Node, role: int, scope: _Scope) -> None:
+        text = self._text(node)
+        if role == DEFINED:
+            line = node.start_point.row + 1
+            if scope.is_function and scope.line != line:
+                scope.bind(text, -1, f"@{line}")
+            return
+        if role == BIND:
+            if not (scope.names.get(text) and scope.names[text][-1][0] >= node.start_byte):
+                scope.bind(text, node.end_byte, "?")
+            return
+        if text in self.rules.selfs or text in self.rules.supers:
+            return
+        self._use(text, "", node, role, scope)
+
+    def _written_type(self, node: Node, scope: _Scope) -> None:
+        start = node.start_point
+        for found in _TYPE.finditer(self._text(node)):
+            receiver, _, name = found.group().rpartition(".")
+            column = start.column + found.end() - len(name)
+            self._raw.append((name, receiver, start.row + 1, column, node.start_byte, REFERENCE, scope))
+
+    def _member(self, node: Node, role: int, scope: _Scope) -> tuple[int, _Scope]:
+        rules = self.rules
+        value, name = (self._child(node, key) for key in rules.members[node.type])
+        called = node.type in rules.called_members
+        if name is not None and name.type not in rules.members:
+            receiver = self.path(value) if value is not None else ""
+            how = CALLED if called else READ if role == BIND else role
+            if value is not None or called:
+                self._use(self._text(name), receiver, name, how, scope)
+        return (READ, scope)
+
+    def _use(self, name: str, receiver: str, node: Node, role: int, scope: _Scope) -> None:
+        start = node.start_point
+        if role == INHERITED and scope.is_class:
+            self._bases.setdefault(scope.line, []).append(f"{receiver}.{name}" if receiver else name)
+        self._raw.append(
+            (name, receiver, start.row + 1, start.column, node.start_byte, _KINDS.get(role, REFERENCE), scope)
+        )
+
+    # Scopes
+
+    def _opened(self, node: Node, scope: _Scope) -> _Scope:
+        rules, kind = self.rules, node.type
+        name = node.child_by_field_name("name")
+        line = (name or node).start_point.row + 1
+        if name is not None and scope.is_function and rules.roles.get(f"{kind}.name") == DEFINED:
+            scope.bind(self._text(name), -1, f"@{line}")
+        if kind in rules.classes:
+            self._scopes.append(inner := _Scope(scope, line, is_class=True))
+            return inner
+        opened = _Scope(scope, line, is_function=True)
+        where = rules.returns.get(kind, "")
+        returned = self._child(node, where) if where != "" else None
+        if returned is not None and (value := self._type(returned)):
+            self._returns[line] = value
+        if rules.first_is_self and scope.is_class:
+            self._bind_self(node, opened)
+        return opened
+
+    def _bind_self(self, node: Node, scope: _Scope) -> None:
+        parameters = node.child_by_field_name("parameters")
+        first = parameters.named_child(0) if parameters is not None and parameters.named_child_count else None
+        if first is None:
+            return
+        name = first if first.type in self.rules.names else first.named_child(0)
+        before = self.text[max(0, node.start_byte - 200) : node.start_byte].rsplit(b"\n\n", 1)[-1]
+        if name is None or b"@staticmethod" in before:
+            return
+        text = self._text(name)
+        scope.bind(text, -1, "cls" if text in ("cls", "mcs") or b"@classmethod" in before else "self")
+        scope.bind(text, name.end_byte, scope.names[text][0][1])
+
+    def _note_package(self, node: Node) -> None:
+        found = _TYPE.search(re.sub(r"^\s*(?:package|namespace|module)\s+", "", self._text(node)))
+        if found is not None and not self.package:
+            self.package = _PARTED.sub(".", found.group())
+
+    # Values
+
+    def _assigned(self, node: Node, kind: str, scope: _Scope) -> None:
+        left_key, right_key, type_key = self.rules.assigns[kind]
+        left = self._child(node, left_key)
+        if left is None:
+            return
+        right = self._child(node, right_key) if right_key != "" else None
+        typed = self._child(node, type_key) if type_key != "" else None
+        value = (self._type(typed) if typed is not None else "") or (
+            self.path(right) if right is not None else "?"
+        )
+        while left.type in self.rules.wrappers and left.named_child_count:
+            left = left.named_child(0)
+            if left is None:
+                return
+        if left.type in self.rules.members:
+            self._note_attribute(left, value, scope)
+        elif left.type in self.rules.names:
+            name = self._text(left)
+            # After the statement: `x = x.y` reads the old one.
+            if kind != "assignment_expression" or name in scope.names:
+                scope.bind(name, node.end_byte, value)
+
+    def _note_attribute(self, left: Node, value: str, scope: _Scope) -> None:
+        owner, name = (self._child(left, key) for key in self.rules.members[left.type])
+        if (
+            owner is None
+            or name is None
+            or self._looked_through(self.path(owner), left.start_byte, scope) != "self"
+        ):
+            return
+        around: _Scope | None = scope
+        while around is not None and not around.is_class:
+            around = around.outer
+        if around is not None:
+            around.bind(
+                self._text(name), left.start_byte, self._looked_through(value, left.start_byte, scope)
+            )
+
+    def _type(self, node: Node) -> str:
+        """Return the value of what has a type: `<T>`, or "" where the type says too little."""
+        text = self._text(node).strip()
+        text = _TYPE_PREFIX.sub("", text).strip().strip("'\"")
+        optional = _OPTIONAL.match(text)
+        if optional is not None:
+            text = optional.group(1).strip().strip("'\"")
+        parts = [part.strip() for part in text.split("|")] if "[" not in text and "<" not in text else [text]
+        parts = [part for part in parts if part not in _NOTHING]
+        found = _TYPE.match(parts[0]) if len(parts) == 1 else None
+        if found is None or (parts[0][found.end() : found.end() + 1] == "[" and parts[0].endswith("[]")):
+            return "<?>"
+        name = _PARTED.sub(".", found.group())
+        return "self" if name in ("Self", "this") else f"<{name}>"
+
+    def path(self, node: Node, depth: int = 0) -> str:
+        """Return the expression that a node is; `?` where it is none."""
+        rules, kind = self.rules, node.type
+        if depth > _DEEPEST:
+            return "?"
+        if kind in rules.names or kind in rules.selfs or kind in rules.supers:
+            text = self._text(node)
+            if text in rules.selfs or kind in rules.selfs:
+                return "self"
+            return "super" if text in rules.supers or kind in rules.supers else text
+        if kind in rules.members:
+            value, name = (self._child(node, key) for key in rules.members[kind])
+            if name is None:
+                return "?"
+            whole = self._text(name) if name.type not in rules.members else self.path(name, depth + 1)
+            if value is not None:
+                whole = f"{self.path(value, depth + 1)}.{whole}"
+            whole += "()" if kind in rules.called_members else ""
+        elif kind in rules.calls:
+            callee = self._child(node, rules.calls[kind])
+            whole = "?" if callee is None else self.path(callee, depth + 1) + "()"
+        elif kind in rules.makes:
+            made = self._child(node, rules.makes[kind])
+            whole = "?" if made is None else self._type(made)
+        elif kind in rules.casts:
+            cast = self._child(node, rules.casts[kind])
+            whole = "?" if cast is None else self._type(cast)
+        elif kind in rules.wrappers:
+            inner = node.named_child(0)
+            whole = "?" if inner is None else self.path(inner, depth + 1)
+        else:
+            whole = "''" if kind in rules.literals else "?"
+        return whole if len(whole) <= _LONGEST else "?"
+
+    def _looked_through(self, expression: str, byte: int, scope: _Scope) -> str:
+        """Return an expression with its first name replaced by what that stands for in the functions around."""
+        at: _Scope | None = scope
+        for _ in range(_SUBSTITUTED):
+            first = re.match(r"[^.(\[]*", expression)
+            name = first.group() if first else ""
+            if not name or name[0] in "?<@'":
+                return expression
+            found = None
+            while at is not None and (not at.is_function or (found := at.value(name, byte)) is None):
+                at = at.outer
+            if found is None or at is None:
+                return expression
+            if found == name:
+                return expression
+            if re.match(rf"{re.escape(name)}(?![\w$])", found) and name not in ("self", "super"):
+                return "?"  # it is given a new value made of its old one
+            expression = found + expression[len(name) :]
+            if len(expression) > _LONGEST or expression.startswith(("self", "cls", "super")):
+                break
+        return expression if len(expression) <= _LONGEST else "?"
+
+    # The result
+
+    def facts(self) -> FileFacts:
+        """Return what was found, without the imports' bindings."""
+        uses = []
+        for name, receiver, line, column, byte, kind, scope in self._raw:
+            if receiver:
+                value = self._looked_through(receiver, byte, scope)
+                uses.append(Use(name, value, line, column, kind))
+                continue
+            value = self._looked_through(name, byte, scope)
+            if name in ("self", "cls", "super"):
+                continue
+            if value == name:
+                uses.append(Use(name, "", line, column, kind))
+            elif value[0] == "@":
+                uses.append(Use(name, value, line, column, kind))
+            elif value[0] not in "?<'" and value[-1] not in ")]":
+                above, _, last = value.rpartition(".")
+                uses.append(Use(last, above, line, column, kind))
+        return FileFacts(
+            uses=tuple(uses),
+            bases={line: tuple(bases) for line, bases in self._bases.items()},
+            returns=self._returns,
+            fields={scope.line: kept for scope in self._scopes if (kept := _fields(scope))},
+            package=self.package,
+        )
+
+    def _child(self, node: Node, key: str | int) -> Node | None:
+        if isinstance(key, str):
+            return node.child_by_field_name(key)
+        count = node.named_child_count
+        at = key if key >= 0 else count + key
+        return node.named_child(at) if 0 <= at < count else None
+
+    def _text(self, node: Node) -> str:
+        return self.text[node.start_byte : node.end_byte].decode("utf-8", "replace")
+
+
+def _fields(scope: _Scope) -> dict[str, str]:
+    """Return the value of each name: the first that says something, types before the rest."""
+    kept = {}
+    for name, given in scope.names.items():
+        values = [value for _, value in given]
+        typed = [value for value in values if value[0] == "<" and value != "<?>"]
+        telling = [value for value in values if value[0] not in "?'<"]
+        kept[name] = (typed or telling or values)[0]
+    return kept
