@@ -1,0 +1,149 @@
+"""The real tool: started, its output collected, its signals and its end made our own.
+
+`_signal` is what the package `signal` wraps in enumerations, which take 5 ms to import.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import time
+from collections.abc import Callable, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from contextlib import suppress
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from typing import NoReturn
+else:
+    import _signal
+
+__all__ = ["Child", "RealTool", "die_by"]
+
+_HIDDEN = (_signal.SIGPIPE, _signal.SIGXFSZ)
+"""Those that Python ignores from its start, whatever they were before."""
+_FORWARDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT)
+CHUNK = 1 << 20
+
+
+class RealTool:
+    """The program that the shim stands for, and what it is to be started with."""
+
+    def __init__(self, path: str, words: Sequence[str], ignored: int) -> None:
+        """`ignored` is the mask of the signals that were ignored before Python started."""
+        self._path = path
+        self._words = [os.path.basename(path), *words]
+        self._ignored = {number for number in _HIDDEN if ignored >> (number - 1) & 1}
+        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
+            _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # else it would print a traceback
+
+    def become(self) -> NoReturn:
+        """Put the tool in this process's place."""
+        for number in _HIDDEN:
+            _signal.signal(number, _signal.SIG_IGN if number in self._ignored else _signal.SIG_DFL)
+        os.execv(self._path, self._words)  # noqa: S606 (no shell is wanted)
+
+    def start(self, *, errors_too: bool) -> Child:
+        """Start it with its output, and its standard error too, in one pipe. Raises OSError."""
+        reading, writing = os.pipe()
+        actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
+        if errors_too:
+            actions.append((os.POSIX_SPAWN_DUP2, writing, 2))
+        try:
+            pid = os.posix_spawn(
+                self._path,
+                self._words,
+                os.environ,
+                file_actions=actions,
+                setsigdef=[number for number in _HIDDEN if number not in self._ignored],
+            )
+        finally:
+            os.close(writing)
+        return Child(pid, reading)
+
+
+class Child:
+    """The running tool. A signal that reaches this process reaches it too."""
+
+    def __init__(self, pid: int, output: int) -> None:
+        """Begin to forward signals."""
+        self.output = output
+        self.signal = 0
+        """The signal that came while the output was held back, 0 for none."""
+        self.also = 0
+        """Another process that a signal ends, 0 for none."""
+        self.printing = False
+        """Whether a signal ends this process at once: the tool's output is on its way."""
+        self._pid = pid
+        self._status: int | None = None
+        for number in _FORWARDED:
+            if _signal.getsignal(number) is _signal.SIG_DFL:
+                _signal.signal(number, self._met)
+
+    def _met(self, number: int, _frame: object) -> None:
+        self.signal = self.signal or number
+        for pid in (0 if self._status is not None else self._pid, self.also):
+            if pid:
+                with suppress(OSError):
+                    os.kill(pid, number)
+        if self.printing:
+            die_by(number)
+
+    def collect(
+        self, until: float, most: int, watched: int | None, first: Callable[[], None]
+    ) -> tuple[bytes, bool]:
+        """Read its output until it ends, and say whether it did.
+
+        It did not where `until` (of `time.monotonic`) passed, more than `most` bytes came, or nobody reads the pipe
+        `watched` any more. `first` is called when there is some output.
+        """
+        poll = select.poll()
+        poll.register(self.output, select.POLLIN)
+        if watched is not None:
+            poll.register(watched, 0)
+        pieces: list[bytes] = []
+        size = 0
+        while (left := until - time.monotonic()) > 0:
+            ready = poll.poll(left * 1_000 + 1)
+            if any(descriptor == watched for descriptor, _ in ready):
+                break
+            if not ready:
+                continue
+            piece = os.read(self.output, CHUNK)
+            if not piece:
+                return b"".join(pieces), True
+            if not pieces:
+                first()
+            pieces.append(piece)
+            size += len(piece)
+            if size > most:
+                break
+        return b"".join(pieces), False
+
+    def status(self) -> int:
+        """Wait for its end and return it, as `os.waitpid` tells it."""
+        if self._status is None:
+            self._status = os.waitpid(self._pid, 0)[1]
+        return self._status
+
+    def kill(self) -> None:
+        """End it, whatever it is at."""
+        if self._status is None:
+            with suppress(OSError):
+                os.kill(self._pid, _signal.SIGKILL)
+            self.status()
+
+    def end_likewise(self) -> NoReturn:
+        """End as it ended, or by the signal that came."""
+        status = self.status()
+        if self.signal or os.WIFSIGNALED(status):
+            die_by(self.signal or os.WTERMSIG(status))
+        os._exit(os.WEXITSTATUS(status))
+
+
+def die_by(number: int) -> NoReturn:
+    """End this process by a signal."""
+    with suppress(OSError, ValueError):
+        _signal.signal(number, _signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+    os._exit(128 + number)  # where the signal is blocked

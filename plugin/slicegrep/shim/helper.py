@@ -1,0 +1,135 @@
+"""The process that finds the names: it may crash, hang or be late, and the one that holds the output is none the worse."""
+
+from __future__ import annotations
+
+import faulthandler
+import os
+import select
+import time
+from contextlib import suppress
+
+from slicegrep.annotate import ARROW, annotate
+from slicegrep.home import home_folder
+from slicegrep.index.place import workspace_of
+from slicegrep.shim.answers import answers_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import signal as _signal
+    from slicegrep.shim.child import Child
+    from slicegrep.shim.command_line import Search
+    from slicegrep.shim.knobs import Knobs
+else:
+    import _signal
+
+__all__ = ["Names", "names_for"]
+
+_GRACE = 0.05
+"""Seconds before the end of the time in which the helper has to be done, so that its answer still arrives."""
+_LARGEST_FILE = 5_000_000
+"""Bytes of a file that is read to verify its lines: as many as a Read may have that is narrowed."""
+_ANY_LENGTH = 1 << 40
+_GAP = b"\n\n"
+_END = b"\0"
+
+
+class Names:
+    """What the helper found for one output."""
+
+    def __init__(self, answer: bytes) -> None:
+        """Read its answer. Raises ValueError where that is not whole."""
+        head, gap, rest = answer.partition(_GAP)
+        if not gap:
+            raise ValueError("the helper did not get so far")
+        first, *rows = head.split(b"\n")
+        hits, _, source = first.partition(b" ")
+        self.hits = int(hits)
+        self.source = source.decode("utf-8", "surrogateescape")
+        self.suffixes = {
+            int(at): ARROW.encode() + name for at, _, name in (row.partition(b" ") for row in rows)
+        }
+        """By the 0-based number of the line."""
+        self.related = rest[:-1] if rest.endswith(_END) else b""
+        """The graph's block, nothing where it was not done in time."""
+
+
+def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: Child) -> Names | None:
+    """Let a helper find the names for an output; None where it did not by `until` (of `time.monotonic`).
+
+    A signal that `child` meets ends the helper too. Raises OSError where no process can be started.
+    """
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            _help(raw, search, knobs, until - _GRACE, writing)
+        except BaseException:  # noqa: BLE001 (the process boundary: the output is printed as it is)
+            os._exit(1)
+        os._exit(0)
+    child.also = pid
+    os.close(writing)
+    answer = _answer(reading, until)
+    with suppress(OSError):
+        os.kill(pid, _signal.SIGKILL)
+    child.also = 0
+    os.waitpid(pid, 0)
+    os.close(reading)
+    try:
+        return Names(answer)
+    except ValueError:
+        return None
+
+
+def _answer(reading: int, until: float) -> bytes:
+    """Return what came until the end, or until it was time."""
+    pieces: list[bytes] = []
+    poll = select.poll()
+    poll.register(reading, select.POLLIN)
+    while (left := until - time.monotonic()) > 0:
+        if poll.poll(left * 1_000 + 1):
+            piece = os.read(reading, 1 << 20)
+            if not piece:
+                break
+            pieces.append(piece)
+    return b"".join(pieces)
+
+
+def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) -> None:
+    _stand_apart(until)
+    # Where the process that waits is killed, nothing else would end this one.
+    top = workspace_of(search.folder)
+    answers = answers_of(os.environ, knobs, top, home_folder(os.environ), until)
+    found = annotate(
+        raw.decode("utf-8", "surrogateescape"),
+        roots=(os.getcwd(),),
+        operands=None if search.operand is None else (search.operand,),
+        definitions_of=answers.definitions_of,
+        max_length=_ANY_LENGTH,
+        max_bytes=_LARGEST_FILE,
+        deadline=until,
+        ranges=False,
+    )
+    if found.late:
+        return
+    rows = [f"{row.index} {' '.join(row.symbol.qualified.split())}" for row in found.rows]
+    head = "\n".join([f"{found.hits} {answers.source}", *rows])
+    _send(writing, head.encode("utf-8", "surrogateescape") + _GAP)
+    related = answers.related(found.rows) if knobs.graph else ""
+    _send(writing, related.encode("utf-8", "surrogateescape") + _END)
+
+
+def _stand_apart(until: float) -> None:
+    """Let go of the caller's descriptors and handlers, and end in time even where nobody waits any more."""
+    for number in (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT):
+        if _signal.getsignal(number) is not _signal.SIG_IGN:
+            _signal.signal(number, _signal.SIG_DFL)
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1, 2):
+        os.dup2(nowhere, descriptor)
+    faulthandler.dump_traceback_later(max(until - time.monotonic(), 0) + 1, exit=True, file=nowhere)
+
+
+def _send(writing: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(writing, view) :]

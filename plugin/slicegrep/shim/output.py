@@ -1,0 +1,79 @@
+"""Standard output as the real tool would leave it: what kind it is, whole writes, and what is undone when they fail."""
+
+from __future__ import annotations
+
+import os
+import select
+import stat
+from contextlib import suppress
+
+__all__ = ["Output", "with_suffixes"]
+
+_OUT, _ERROR = 1, 2
+
+
+class Output:
+    """Standard output."""
+
+    def __init__(self) -> None:
+        """Note how it is at the start. Raises OSError where it, or standard input or error, is closed."""
+        os.fstat(0)
+        status = os.fstat(_OUT)
+        error = os.fstat(_ERROR)
+        self.terminal = os.isatty(_OUT)
+        self.pipe = stat.S_ISFIFO(status.st_mode)
+        self.device = stat.S_ISCHR(status.st_mode) and not self.terminal
+        """Whether it is something like /dev/null or /dev/full, where nobody reads suffixes and tools behave in their own ways."""
+        self._start: int | None = None
+        if stat.S_ISREG(status.st_mode):
+            self._start = os.lseek(_OUT, 0, os.SEEK_CUR)
+        self._size = status.st_size
+        self.with_errors = (status.st_dev, status.st_ino) == (error.st_dev, error.st_ino) and (
+            self._start is None or self._one_offset(self._start)
+        )
+        """Whether standard error is the same, so that the order of both is to be kept."""
+
+    @staticmethod
+    def _one_offset(start: int) -> bool:
+        """Whether both write at the same place of the file: not so after `>file 2>file`."""
+        os.lseek(_OUT, start + 1, os.SEEK_SET)
+        same = os.lseek(_ERROR, 0, os.SEEK_CUR) == start + 1
+        os.lseek(_OUT, start, os.SEEK_SET)
+        return same
+
+    def write(self, data: bytes) -> None:
+        """Write all of it. Raises OSError."""
+        view = memoryview(data)
+        while view:
+            try:
+                view = view[os.write(_OUT, view) :]
+            except BlockingIOError:  # noqa: PERF203 (each write can be the one)
+                waiting = select.poll()
+                waiting.register(_OUT, select.POLLOUT)
+                waiting.poll()
+
+    def undo(self) -> None:
+        """Take back what was written to the end of a file. Nothing can be taken back from anything else."""
+        if self._start is not None and self._start == self._size:
+            with suppress(OSError):
+                os.ftruncate(_OUT, self._start)
+                os.lseek(_OUT, self._start, os.SEEK_SET)
+
+    @staticmethod
+    def tell(line: str) -> None:
+        """Write a line to standard error; where that is not possible there is nobody to tell."""
+        with suppress(OSError):
+            os.write(_ERROR, line.encode("utf-8", "surrogateescape") + b"\n")
+
+
+def with_suffixes(raw: bytes, suffixes: dict[int, bytes]) -> bytes:
+    """Append to lines, by their 0-based numbers; whatever else is there stays, byte by byte.
+
+    A suffix stands after the CR of a line that ends in CR LF, and at the very end where the last line has no LF. A line
+    with a NUL is left alone: it is part of a binary file.
+    """
+    lines = raw.split(b"\n")
+    for at, suffix in suffixes.items():
+        if 0 <= at < len(lines) and b"\0" not in lines[at]:
+            lines[at] += suffix
+    return b"\n".join(lines)
