@@ -132,6 +132,14 @@ def _parser() -> Parser:
     add_options(served)
     served.set_defaults(run=_serve)
 
+    mcp = command("mcp")
+    mcp.add_argument(
+        "--text-only",
+        action="store_true",
+        help="no typed results, for a client that shows those to the model in place of the text",
+    )
+    mcp.set_defaults(run=_mcp)
+
     stats = command("stats")
     stats.add_argument("--json", action="store_true", help="for programs")
     stats.set_defaults(run=_stats)
@@ -172,6 +180,12 @@ def _serve(parsed: Namespace) -> int:
     from slicegrep.commands.serve import serve
 
     return serve(parsed)
+
+
+def _mcp(parsed: Namespace) -> int:
+    from slicegrep.commands.mcp import serve_mcp
+
+    return serve_mcp(parsed)
 
 
 def _stats(parsed: Namespace) -> int:

@@ -1,0 +1,39 @@
+"""`slicegrep mcp`: the Model Context Protocol over standard input and output."""
+
+from __future__ import annotations
+
+import gc
+import sys
+
+__all__ = ["main"]
+
+
+def main(*, structured: bool = True) -> int:
+    """Serve one client until its end of standard input. 0; 2 where the SDK is missing.
+
+    `structured` sends typed results beside the text.
+    """
+    from slicegrep.mcp_server.crew import Crew  # noqa: PLC0415 (who imports the package need not start it)
+    from slicegrep.terminal import complain  # noqa: PLC0415
+
+    gc.enable()  # the command line turns it off, for processes that end soon
+    crew = Crew()
+    try:
+        crew.hire()  # it imports what it needs while this process imports the SDK, which takes as long
+        from slicegrep.mcp_server.server import serve  # noqa: PLC0415
+    except ImportError as error:
+        complain(
+            f"mcp needs the SDK of that name, 2 or later ({error}): slicegrep setup, or pip install 'slicegrep[mcp]'"
+        )
+        crew.close()
+        return 2
+    try:
+        serve(crew, structured=structured)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the process boundary: one line, no traceback)
+        if not isinstance(error, KeyboardInterrupt):
+            complain(f"mcp: the client is gone, or a fault ({type(error).__name__}: {error})")
+        return 1
+    finally:
+        crew.close()
+        sys.stderr.flush()
+    return 0

@@ -1,0 +1,83 @@
+"""The folders that calls may reach, and what a path in a call means in them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = ["NotThereError", "OutsideError", "Place", "folders_of", "placed"]
+
+_SHOWN = 120
+
+
+class OutsideError(ValueError):
+    """A path that no root holds; the message is a sentence."""
+
+
+class NotThereError(OutsideError):
+    """A path in a root at which there is nothing."""
+
+
+class Place(NamedTuple):
+    """What a path means."""
+
+    root: str
+    """Real path of the root that holds it."""
+    path: str
+    """Real path relative to it, with `/`; "" for the root itself."""
+
+    @property
+    def full(self) -> str:
+        """The absolute path."""
+        return os.path.join(self.root, self.path) if self.path else self.root
+
+
+def folders_of(uris: Iterable[str]) -> list[str]:
+    """Return the real paths of the folders that are there, in order; what is no file URI of this machine names none."""
+    found: dict[str, None] = {}
+    for uri in uris:
+        parts = urlsplit(uri)
+        if parts.scheme == "file" and parts.netloc in ("", "localhost"):
+            path = unquote(parts.path, errors="surrogateescape")
+            if os.path.isabs(path) and "\0" not in path and os.path.isdir(path):
+                found[os.path.realpath(path)] = None
+    return list(found)
+
+
+def placed(path: str, roots: Sequence[str]) -> Place:
+    """Return the place of a path: absolute, or relative to a root. Raises OutsideError where there is none, or two.
+
+    Where links lead counts, not how a path is spelled: `..` and links are free to go where a root holds them.
+    """
+    if "\0" in path:
+        raise OutsideError("a path holds no NUL")
+    places = list(dict.fromkeys(_places(path, roots)))
+    if not places:
+        named = ", ".join(roots)
+        raise OutsideError(f"{_short(path)} is outside of what this server may read: {named}")
+    there = [place for place in places if os.path.lexists(place.full)]
+    if not there:
+        raise NotThereError(f"{_short(path)}: no such file or folder")
+    if len(there) > 1:
+        named = ", ".join(place.full for place in there)
+        raise OutsideError(f"{_short(path or '.')} is in several roots; name one: {named}")
+    return there[0]
+
+
+def _places(path: str, roots: Sequence[str]) -> Iterable[Place]:
+    """Yield what the path means in each root that holds it; of roots inside one another the innermost."""
+    for root in [""] if os.path.isabs(path) else roots:
+        real = os.path.realpath(os.path.join(root, path))
+        holders = [one for one in roots if f"{real}/".startswith(one.rstrip("/") + "/")]
+        if holders:
+            holder = max(holders, key=len)
+            inside = os.path.relpath(real, holder).replace(os.sep, "/")
+            yield Place(holder, "" if inside == "." else inside)
+
+
+def _short(path: str) -> str:
+    return path if len(path) <= _SHOWN else path[:_SHOWN] + "…"
