@@ -58,6 +58,8 @@ __all__ = ["AGENT_HEADER", "application"]
 AGENT_HEADER = "X-Slicegrep-Agent"
 _AGENT = re.compile(r"[^\w.:+@-]")
 _LONGEST_AGENT = 64
+_LONGEST_MESSAGE = 500
+"""Characters: what a message quotes of the request can be long."""
 _JSON = "application/json"
 
 
@@ -308,7 +310,7 @@ async def _refused(_: Request, error: Exception) -> Response:
         headers = {"WWW-Authenticate": "Bearer"}
     elif status == 503:
         headers = {"Retry-After": "1"}
-    body = ErrorAnswer(error=name, message=message)
+    body = ErrorAnswer(error=name, message=message[:_LONGEST_MESSAGE])
     return Response(_json(body), status, headers, media_type=_JSON)
 
 
@@ -316,7 +318,7 @@ def _said(error: HTTPException) -> str:
     if error.status_code == 404:
         return "there is nothing at this address; the operations are POST /v1/code.enclosing and the like (see /docs)"
     if error.status_code == 405:
-        return f"this address takes another method: {(error.headers or {}).get('allow', 'see /docs')}"
+        return f"this address takes another method: {(error.headers or {}).get('Allow', 'see /docs')}"
     return f"the request was not understood: {error.detail}"
 
 

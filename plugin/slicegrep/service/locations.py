@@ -7,10 +7,11 @@ from functools import lru_cache
 
 from slicegrep.service.errors import BadLocation
 
-__all__ = ["inside", "location_of"]
+__all__ = ["LOCATION", "inside", "location_of"]
 
-_LOCATION = re.compile(r"(.+):([0-9]{1,9})", re.DOTALL)
+LOCATION = r"([\s\S]+):(0{0,8}[1-9][0-9]{0,8})"
 """A path may hold colons, spaces and line ends; a billion lines are more than any file has."""
+_LOCATION = re.compile(LOCATION)
 _SHOWN = 80
 
 
@@ -18,11 +19,10 @@ _SHOWN = 80
 def location_of(text: str) -> tuple[str, int]:
     """Return path and 1-based line of `PATH:LINE`. Raises BadLocation, with a sentence that names it."""
     found = _LOCATION.fullmatch(text)
-    line = int(found[2]) if found else 0
-    if found is None or line < 1:
+    if found is None:
         shown = text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
         raise BadLocation(f"{shown!r} is not PATH:LINE with a line of 1 or more")
-    return found[1], line
+    return found[1], int(found[2])
 
 
 def inside(path: str, root: str) -> str | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from slicegrep.schema import Answer  # noqa: TC001 (pydantic reads the annotation)
+from slicegrep.service.locations import LOCATION
 
 __all__ = [
     "Ask",
@@ -39,10 +40,17 @@ MOST_LOCATIONS = 200
 MOST_ANCHORS = 20
 MOST_NEIGHBOURS = 20
 
+
+def _whole(number: object) -> object:
+    """Return 4 for 4.0: JSON has one kind of number, and its schema calls that an integer."""
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
+_Asked = BeforeValidator(_whole)
 _Line = Annotated[int, Field(ge=1)]
 _Count = Annotated[int, Field(ge=0)]
 _Name = Annotated[str, Field(min_length=1, max_length=4_096)]
-_Budget = Annotated[int, Field(ge=200, le=100_000)]
+_Budget = Annotated[int, Field(ge=200, le=100_000), _Asked]
 _Location = Annotated[
     str,
     Field(
@@ -84,7 +92,7 @@ class EnclosingRequest(Ask):
     """o200k_base tokens for all bodies together."""
     neighbours: bool = False
     """Add callers, callees, tests and module of each distinct definition."""
-    neighbour_k: Annotated[int, Field(ge=1, le=MOST_NEIGHBOURS)] = 5
+    neighbour_k: Annotated[int, Field(ge=1, le=MOST_NEIGHBOURS), _Asked] = 5
     """How many of each at most."""
 
 
@@ -205,14 +213,14 @@ class SearchRequest(Ask):
     pattern: _Name
     path: Annotated[str, Field(max_length=4_096)] = ""
     """A file or folder relative to the top of the tree; empty: all of it."""
-    before: Annotated[int, Field(ge=0, le=1_000)] = 40
-    after: Annotated[int, Field(ge=0, le=1_000)] = 40
+    before: Annotated[int, Field(ge=0, le=1_000), _Asked] = 40
+    after: Annotated[int, Field(ge=0, le=1_000), _Asked] = 40
     budget: _Budget = 2_000
     boundary: Literal["auto", "fn", "none"] = "auto"
     objective: Literal["auto", "def+caller", "def+test", "single"] = "auto"
     dedupe: bool = True
     glob: Annotated[list[_Name], Field(max_length=50)] = []
-    type: Annotated[list[_Name], Field(max_length=50)] = []
+    type: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=50)] = []
     case_sensitive: bool = False
 
 
@@ -236,7 +244,7 @@ class _Related(Ask):
 class CallersRequest(_Related):
     """Asks who refers to a definition."""
 
-    k: Annotated[int, Field(ge=1, le=200)] = 50
+    k: Annotated[int, Field(ge=1, le=200), _Asked] = 50
     least_confidence: Annotated[float, Field(ge=0, le=1)] = 0.5
     """Guesses of the parser tier below this are left out, and named among the causes."""
 
@@ -260,8 +268,8 @@ class RelatedAnswer(_Model):
 class ImpactRequest(_Related):
     """Asks what a change of a definition may reach."""
 
-    depth: Annotated[int, Field(ge=1, le=10)] = 3
-    k: Annotated[int, Field(ge=1, le=500)] = 100
+    depth: Annotated[int, Field(ge=1, le=10), _Asked] = 3
+    k: Annotated[int, Field(ge=1, le=500), _Asked] = 100
     least_confidence: Annotated[float, Field(ge=0, le=1)] = 0.8
 
 
