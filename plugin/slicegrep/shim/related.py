@@ -75,7 +75,7 @@ def block_of(entries: Sequence[Mapping[str, Any]]) -> str:
     """Return the block for neighbourhoods of the shape of models.NeighbourhoodEntry, "" for none.
 
     A caller or test is followed by the place of its reference, a callee by the place of its definition; what stands
-    outside of all definitions has a place alone.
+    outside of all definitions has a place alone. A test is no caller besides.
     """
     if not entries:
         return ""
@@ -83,10 +83,17 @@ def block_of(entries: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _line(entry: Mapping[str, Any]) -> str:
-    parts = []
-    for name, at in (("callers", "lines"), ("callees", "start"), ("tests", "lines")):
-        if entry[name]:
-            parts.append(f"{name}: " + ", ".join(_neighbour(one, at) for one in entry[name]))
+    tests = {(one["path"], one["symbol_id"]) for one in entry["tests"]}
+    lists = {
+        "callers": [one for one in entry["callers"] if (one["path"], one["symbol_id"]) not in tests],
+        "callees": entry["callees"],
+        "tests": entry["tests"],
+    }
+    parts = [
+        f"{name}: " + ", ".join(_neighbour(one, defined=name == "callees") for one in ones)
+        for name, ones in lists.items()
+        if ones
+    ]
     line = f"{entry['symbol']} ({entry['module'] or entry['path']}) " + ("; ".join(parts) or "nothing found")
     envelope = entry["envelope"]
     if envelope["epistemic"] == "complete":
@@ -94,9 +101,11 @@ def _line(entry: Mapping[str, Any]) -> str:
     return f"{line} (lower bound: {'; '.join(envelope['causes']) or 'there may be more'})"
 
 
-def _neighbour(one: Mapping[str, Any], at: str) -> str:
-    where = one["lines"][0] if at == "lines" and one["lines"] else one["start"]
-    return f"{one['symbol']} {one['path']}:{where}".lstrip()
+def _neighbour(one: Mapping[str, Any], *, defined: bool) -> str:
+    """Return a neighbour in words: a name says that it is a call, all else is said (`import`, `inheritance`, `reference`)."""
+    at = one["start"] if defined or not one["lines"] else one["lines"][0]
+    relation = "" if one["relation"] == "call" else f" {one['relation']}"
+    return f"{one['symbol']} {one['path']}:{at}{relation}".lstrip()
 
 
 def _plain(line: str) -> str:

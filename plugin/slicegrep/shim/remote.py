@@ -299,4 +299,5 @@ def _is_entry(value: object) -> bool:
 
 def _is_neighbour(value: object) -> bool:
     lines = _said(value, "lines")
-    return _is(value, _PLACE) and isinstance(lines, list) and all(type(line) is int for line in lines)
+    fields = {**_PLACE, "relation": str}
+    return _is(value, fields) and isinstance(lines, list) and all(type(line) is int for line in lines)
