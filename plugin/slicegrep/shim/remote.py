@@ -71,7 +71,7 @@ def _text(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read(65_536).strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError) as error:
         raise Raw(f"{path} cannot be read") from error

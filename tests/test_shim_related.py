@@ -1,0 +1,182 @@
+"""The graph's block: a line for each function that was hit, from the tree's own graph or from a server's."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from enclosing_server import enclosing_server
+from index_told import write
+from slicegrep.annotate import Row, annotate
+from slicegrep.index import let_go
+from slicegrep.service.models import EnclosingRequest
+from slicegrep.service.operations import Code
+from slicegrep.shim.answers import answers_of
+from slicegrep.shim.knobs import Knobs
+from slicegrep.shim.related import block_of
+
+FILES = {
+    "shop/__init__.py": "",
+    "shop/cart.py": "from shop.item import price\n\n\nclass Cart:\n    def add(self, item):\n        return price(item)\n",
+    "shop/item.py": "def price(item):\n    return item\n\n\ndef lonely():\n    return 1\n",
+    "shop/pay.py": "from shop.cart import Cart\n\n\ndef checkout(item):\n    cart = Cart()\n    return cart.add(item)\n",
+    "tests/test_cart.py": "from shop.cart import Cart\n\n\ndef test_add():\n    cart = Cart()\n    assert cart.add(1)\n",
+}
+HITS = "shop/cart.py:6:        return price(item)\nshop/cart.py:5:    def add(self, item):\nshop/item.py:2:    return item\n"
+HEADER = "[Related from slicegrep dependency graph]\n"
+
+
+@pytest.fixture(autouse=True)
+def _closed() -> Iterator[None]:
+    yield
+    let_go()
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Path:
+    """Write a small shop."""
+    write(tmp_path / "tree", FILES)
+    return tmp_path / "tree"
+
+
+def home_of(tree: Path) -> str:
+    return str(tree.parent / "home")
+
+
+def related(tree: Path, text: str = HITS, *, seconds: float = 30, **variables: str) -> str:
+    """Annotate an output as the shim does, and return the block."""
+    environment = {"SLICEGREP_SHIM_GRAPH": "on", **variables}
+    until = time.monotonic() + seconds
+    answers = answers_of(environment, Knobs(environment), os.path.realpath(tree), home_of(tree), until)
+    rows = rows_of(tree, answers.definitions_of, text)
+    return answers.related(rows)
+
+
+def rows_of(tree: Path, definitions_of: Any, text: str) -> tuple[Row, ...]:
+    return annotate(
+        text,
+        roots=[str(tree)],
+        operands=None,
+        definitions_of=definitions_of,
+        max_length=1 << 40,
+        max_bytes=5_000_000,
+        deadline=time.monotonic() + 60,
+        ranges=False,
+    ).rows
+
+
+def served(tree: Path, request: dict[str, Any]) -> dict[str, Any]:
+    """Return the true answer with its neighbourhoods, as the code operations give it."""
+    return Code(str(tree), home_of(tree)).enclosing(EnclosingRequest(**request)).model_dump()
+
+
+def test_a_line_for_each_function_in_the_order_of_the_hits(tree: Path) -> None:
+    """Module, callers with the place of the call, callees with that of the definition, tests, and what may be missing."""
+    block = related(tree)
+    assert block.startswith(HEADER)
+    assert block.endswith("\n")
+    first, second = block.splitlines()[1:]
+    said, _, bound = first.partition(" (lower bound: ")
+    assert said == (
+        "Cart.add (shop.cart) callers: checkout shop/pay.py:6; callees: price shop/item.py:1; "
+        "tests: test_add tests/test_cart.py:6"
+    )
+    assert bound.endswith(")")
+    assert second.startswith("price (shop.item) callers: ")
+    assert "Cart.add shop/cart.py:6" in second
+
+
+def test_a_server_s_block_is_the_same(tree: Path) -> None:
+    """Asked in the call that brings the definitions, and only where the block is wanted."""
+    with enclosing_server(tree) as server:
+        named = {"SLICEGREP_BASE_URL": server.url, "SLICEGREP_API_KEY": "k"}
+        server.reply = lambda _: served(tree, server.calls[-1])
+        assert related(tree, **named, SLICEGREP_SHIM_GRAPH_K="3") == related(tree)
+        [call] = server.calls
+        assert (call["neighbours"], call["neighbour_k"]) == (True, 3)
+        assert related(tree, **named, SLICEGREP_SHIM_GRAPH="off") == ""
+        assert "neighbours" not in server.calls[-1]
+
+
+def test_the_neighbourhood_of_other_content_is_not_told(tree: Path, tmp_path: Path) -> None:
+    """A server that has another branch: a function that is unresolved has no line either."""
+    write(tmp_path / "served", {**FILES, "shop/cart.py": "\n" + FILES["shop/cart.py"]})
+    with enclosing_server(tmp_path / "served") as server:
+        server.reply = lambda _: served(tmp_path / "served", server.calls[-1])
+        block = related(tree, SLICEGREP_BASE_URL=server.url, SLICEGREP_API_KEY="k")
+    assert [line.split(" (")[0] for line in block.splitlines()[1:]] == ["price"]
+
+
+def test_a_function_of_which_nothing_is_known(tree: Path) -> None:
+    """It has its line."""
+    [line] = related(tree, "shop/item.py:6:    return 1\n").splitlines()[1:]
+    assert line.startswith("lonely (shop.item) nothing found")
+
+
+def test_no_more_functions_than_wanted(tree: Path) -> None:
+    """Past the limit there is no block at all; hits count by their functions."""
+    assert related(tree, SLICEGREP_SHIM_GRAPH_MAX_ANCHORS="2") != ""
+    assert related(tree, SLICEGREP_SHIM_GRAPH_MAX_ANCHORS="1") == ""
+    assert related(tree, "shop/cart.py:1:from shop.item import price\n") == ""
+    assert related(tree, "nothing\n") == ""
+
+
+def test_no_more_neighbours_than_wanted(tmp_path: Path) -> None:
+    """SLICEGREP_SHIM_GRAPH_K callers, and the line says that there are more."""
+    callers = "".join(f"def use{n}():\n    return price({n})\n" for n in range(9))
+    write(tmp_path / "tree", {"item.py": "def price(item):\n    return item\n" + callers})
+    hit = "item.py:2:    return item\n"
+    for k, shown in (("2", 2), ("20", 9)):
+        [line] = related(tmp_path / "tree", hit, SLICEGREP_SHIM_GRAPH_K=k).splitlines()[1:]
+        assert line.partition(" (lower bound")[0].count(" item.py:") == shown
+        assert ("2 of 9 callers" in line) == (k == "2")
+
+
+def test_when_the_time_is_over_there_is_no_block(tree: Path) -> None:
+    """The index may have to be made first: the suffixes do not wait for that."""
+    began = time.monotonic()
+    assert related(tree, seconds=0.02) == ""
+    assert time.monotonic() - began < 5
+
+
+def test_a_fault_of_the_graph_costs_the_block_alone(
+    tree: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A home folder that is a file, a tree that is gone: no block, and nothing on stderr."""
+    (tmp_path / "home").write_text("no folder")
+    related(tree)
+    environment = {"SLICEGREP_SHIM_GRAPH": "on"}
+    top = os.path.realpath(tree)
+    answers = answers_of(environment, Knobs(environment), top, home_of(tree), time.monotonic() + 30)
+    rows = rows_of(tree, answers.definitions_of, HITS)
+    assert len(rows) == 3
+    tree.rename(tmp_path / "gone")
+    assert answers.related(rows) == ""
+    assert capfd.readouterr().err == ""
+
+
+def test_a_name_or_path_never_begins_another_line() -> None:
+    """Line ends and escape codes in paths, from a server or from the disk, cannot pass for output."""
+    place = {
+        "symbol_id": "x",
+        "symbol": "f\n[Related\x1b[31m",
+        "path": "a\nb.py",
+        "start": 3,
+        "relation": "call",
+    }
+    entry = {
+        **place,
+        "module": "m\r",
+        "callers": [{**place, "lines": [7]}],
+        "callees": [],
+        "tests": [],
+        "envelope": {"epistemic": "lower_bound", "causes": ["c\n1", "2"]},
+    }
+    assert block_of([entry]).splitlines() == [
+        HEADER.strip(),
+        "f [Related?[31m (m ) callers: f [Related?[31m a b.py:7 (lower bound: c 1; 2)",
+    ]
