@@ -96,7 +96,7 @@ def _check_installed() -> None:
 def _run(parsed: Namespace, home: str, tokens: Tokens) -> int:
     from slicegrep.service.app import application  # noqa: PLC0415 (FastAPI takes 0.3 s)
     from slicegrep.service.record import Record  # noqa: PLC0415
-    from slicegrep.service.serve import listening, run, trusted  # noqa: PLC0415
+    from slicegrep.service.serve import BACKLOG, listening, run, trusted  # noqa: PLC0415
 
     trees = _trees(parsed.namespace, home)
     trusted(parsed.host, tokens)
@@ -109,6 +109,7 @@ def _run(parsed: Namespace, home: str, tokens: Tokens) -> int:
     for name, code in trees.items():
         with progress(f"{name}: indexing file") as report:
             code.prepare(report)
+    listener.listen(BACKLOG)  # before it is told: who reads the line may call at once
     host, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     if not len(tokens):

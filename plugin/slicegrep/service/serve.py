@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
     from slicegrep.service.bearer import Tokens
 
-__all__ = ["ServeError", "listening", "run", "trusted"]
+__all__ = ["BACKLOG", "ServeError", "listening", "run", "trusted"]
 
 _GRACE_SECONDS = 35
 """How long calls that run when the server is asked to end may take: longer than desk.CALL_SECONDS."""
-_BACKLOG = 512
+BACKLOG = 512
+"""Connections that wait to be taken."""
 _EVERY = "0.0.0.0"  # noqa: S104 (what `--host ''` means; `trusted` decides)
 
 
@@ -52,7 +53,7 @@ def _addresses(host: str) -> list[str]:
 
 
 def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound there; `run` listens. Raises ServeError."""
+    """Return a socket that is bound there and refuses connections until `listen` is called. Raises ServeError."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host or _EVERY,
@@ -81,7 +82,7 @@ def run(app: ASGIApp, listener: socket.socket) -> None:
         server_header=False,
         lifespan="on",
         ws="none",
-        backlog=_BACKLOG,
+        backlog=BACKLOG,
         timeout_graceful_shutdown=_GRACE_SECONDS,
     )
     for number in (signal.SIGTERM, signal.SIGINT):  # uvicorn raises them once more when it has ended
