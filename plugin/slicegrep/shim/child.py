@@ -11,6 +11,8 @@ import time
 from collections.abc import Callable, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
+from slicegrep.shim.output import CHUNK
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
@@ -23,7 +25,6 @@ __all__ = ["Child", "RealTool", "die_by"]
 _HIDDEN = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Those that Python ignores from its start, whatever they were before."""
 _FORWARDED = (_signal.SIGINT, _signal.SIGTERM, _signal.SIGHUP, _signal.SIGQUIT)
-CHUNK = 1 << 20
 
 
 class RealTool:

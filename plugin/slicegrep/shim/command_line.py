@@ -51,7 +51,7 @@ def plain_search(
         if not operands:
             return None
         operands = operands[1:]
-    if "-" in operands or any(value == "-" for option, value in options if option in tool.instead_of_pattern):
+    if "-" in operands:
         return None
     return _lines_of(tool, options, operands)
 
@@ -98,11 +98,13 @@ def _lines_of(tool: Tool, options: Sequence[tuple[str, str]], operands: Sequence
         if option in tool.recursive:
             recursive = True
         elif option in ("d", "directories"):
-            if value not in ("recurse", "read", "skip"):  # an abbreviation, or nonsense
-                return None
-            recursive = value == "recurse"
+            recursive = "recurse".startswith(value) and len(value) > len("re")  # less could be `read`
     first = operands[0] if operands else "."
-    kind = _kind(first) if operands else _input_or_folder(tool, recursive=bool(recursive))
+    if operands:
+        kind = _kind(first)
+    else:
+        piped = any(value == "-" for option, value in options if option in tool.instead_of_pattern)
+        kind = _input_or_folder(tool, recursive=bool(recursive), patterns_piped=piped)
     folder = first if kind == "folder" else os.path.dirname(first) or "."
     if len(operands) > 1:
         return Search(None, folder) if named is not False else None
@@ -120,11 +122,11 @@ def _kind(path: str) -> str:
     return "file" if stat.S_ISREG(mode) else "folder" if stat.S_ISDIR(mode) else ""
 
 
-def _input_or_folder(tool: Tool, *, recursive: bool) -> str:
+def _input_or_folder(tool: Tool, *, recursive: bool, patterns_piped: bool) -> str:
     """Without operands grep reads its input unless it recurses; rg reads it where something can be in it."""
     if recursive:
         return "folder"
-    if not tool.walks:
+    if not tool.walks or patterns_piped:
         return ""
     try:
         mode = os.fstat(0).st_mode

@@ -16,6 +16,7 @@ from slicegrep.shim.answers import answers_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import signal as _signal
+
     from slicegrep.shim.child import Child
     from slicegrep.shim.command_line import Search
     from slicegrep.shim.knobs import Knobs
@@ -114,7 +115,8 @@ def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) 
     rows = [f"{row.index} {' '.join(row.symbol.qualified.split())}" for row in found.rows]
     head = "\n".join([f"{found.hits} {answers.source}", *rows])
     _send(writing, head.encode("utf-8", "surrogateescape") + _GAP)
-    related = answers.related(found.rows) if knobs.graph else ""
+    # A block behind a line without LF could not be cut off at its header.
+    related = answers.related(found.rows) if knobs.graph and raw.endswith(b"\n") else ""
     _send(writing, related.encode("utf-8", "surrogateescape") + _END)
 
 

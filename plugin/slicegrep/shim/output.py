@@ -7,7 +7,10 @@ import select
 import stat
 from contextlib import suppress
 
-__all__ = ["Output", "with_suffixes"]
+__all__ = ["CHUNK", "Output", "with_suffixes"]
+
+CHUNK = 1 << 20
+"""Bytes that are read at once."""
 
 _OUT, _ERROR = 1, 2
 
@@ -51,6 +54,11 @@ class Output:
                 waiting = select.poll()
                 waiting.register(_OUT, select.POLLOUT)
                 waiting.poll()
+
+    def pass_on(self, source: int) -> None:
+        """Write all that comes from a pipe until its end. Raises OSError."""
+        while piece := os.read(source, CHUNK):
+            self.write(piece)
 
     def undo(self) -> None:
         """Take back what was written to the end of a file. Nothing can be taken back from anything else."""

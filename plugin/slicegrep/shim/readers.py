@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+from contextlib import suppress
 
 __all__ = ["passes_on"]
 
@@ -38,8 +39,9 @@ def passes_on(descriptor: int, *, thorough: bool) -> bool:
     reader = next((pid for pid in ancestors if _reads(pid, pipe)), 0)
     if not reader or _is_shell(reader):
         return True
-    # Who makes a pipeline by itself may still hold the reading end that it gave to another command.
-    return thorough and any(_reads(pid, pipe) for pid in _children(reader) if pid not in ancestors)
+    # Who makes a pipeline by itself may still hold the reading end that it gave to another command, as its input. (A
+    # process that was forked just now for something else holds, for a moment, all that its parent does.)
+    return thorough and any(_input(pid) == pipe for pid in _children(reader))
 
 
 def _ancestors() -> list[int]:
@@ -64,13 +66,22 @@ def _reads(pid: int, pipe: str) -> bool:
     """Whether a process holds the reading end of a pipe: the link to it is then readable."""
     folder = f"{_PROC}/{pid}/fd"
     try:
-        for name in os.listdir(folder):
+        names = os.listdir(folder)
+    except OSError:  # another user's
+        return False
+    for name in names:
+        with suppress(OSError):  # closed since
             link = f"{folder}/{name}"
             if os.readlink(link) == pipe and os.lstat(link).st_mode & stat.S_IRUSR:
                 return True
-    except OSError:  # another user's; or it closes one just now, which who waits for output does not
-        return False
     return False
+
+
+def _input(pid: int) -> str:
+    try:
+        return os.readlink(f"{_PROC}/{pid}/fd/0")
+    except OSError:
+        return ""
 
 
 def _is_shell(pid: int) -> bool:

@@ -7,8 +7,8 @@ import time
 from collections.abc import Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
-from slicegrep.shim.child import CHUNK, Child, RealTool
-from slicegrep.shim.command_line import Search, plain_search
+from slicegrep.shim.child import RealTool
+from slicegrep.shim.command_line import plain_search
 from slicegrep.shim.knobs import Knobs
 from slicegrep.shim.output import Output, with_suffixes
 from slicegrep.shim.readers import passes_on
@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from slicegrep.shim.child import Child
+    from slicegrep.shim.command_line import Search
     from slicegrep.shim.helper import Names
 
 __all__ = ["run"]
@@ -37,15 +39,21 @@ def run(name: str, real: str, words: Sequence[str], ignored: int) -> NoReturn:
     knobs = Knobs(os.environ)
     until = start + knobs.seconds
     raw, ended = child.collect(until, knobs.max_bytes, 1 if output.pipe else None, _prepare)
+    began = time.monotonic()
+    names = _names(raw, search, knobs, until, child) if ended else None
+    child.printing = True
     try:
-        if ended:
-            _print(raw, search, knobs, until=until, child=child, output=output)
+        if names is None:
+            output.write(raw)
+            output.pass_on(child.output)
         else:
-            _stream(raw, child, output)
+            output.write(with_suffixes(raw, names.suffixes) + names.related)
     except OSError:  # it cannot be written: the tool itself is to say so, in its way
         child.kill()
         output.undo()
         tool.become()
+    if names is not None and names.hits and not knobs.quiet:
+        output.tell(_summary(names, time.monotonic() - began))
     child.end_likewise()
 
 
@@ -63,36 +71,19 @@ def _prepare() -> None:
         import slicegrep.shim.helper  # noqa: F401, PLC0415
 
 
-def _print(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child, output: Output) -> None:
-    """Print the whole output, named where that is possible."""
-    names = None
-    began = time.monotonic()
-    if raw and os.WIFEXITED(child.status()) and not child.signal:
-        names = _names(raw, search, knobs, until, child)
-    if names is None or child.signal or passes_on(1, thorough=True):
-        child.printing = True
-        output.write(raw)
-        return
-    child.printing = True
-    output.write(with_suffixes(raw, names.suffixes) + names.related)
-    if names.hits and not knobs.quiet:
-        took = round((time.monotonic() - began) * 1_000)
-        scoped = f"{len(names.suffixes)}/{names.hits} hits scoped to their enclosing function"
-        output.tell(f"slicegrep: {scoped}, {names.source}, {took} ms")
-
-
 def _names(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child) -> Names | None:
+    """Return the names for the whole output; None where there are none, or where it is to be printed as it is."""
+    if not raw or not os.WIFEXITED(child.status()):
+        return None
     try:
-        from slicegrep.shim.helper import names_for  # noqa: PLC0415 (most searches find nothing, or are not named)
+        from slicegrep.shim.helper import names_for  # noqa: PLC0415 (a search that finds nothing needs none)
 
-        return names_for(raw, search, knobs, until=until, child=child)
+        names = names_for(raw, search, knobs, until=until, child=child)
+        return None if child.signal or passes_on(1, thorough=True) else names
     except Exception:  # noqa: BLE001 (as in `run`)
         return None
 
 
-def _stream(raw: bytes, child: Child, output: Output) -> None:
-    """Pass on what there is and what follows, as it is."""
-    child.printing = True
-    output.write(raw)
-    while piece := os.read(child.output, CHUNK):
-        output.write(piece)
+def _summary(names: Names, seconds: float) -> str:
+    scoped = f"{len(names.suffixes)}/{names.hits} hits scoped to their enclosing function"
+    return f"slicegrep: {scoped}, {names.source}, {round(seconds * 1_000)} ms"
