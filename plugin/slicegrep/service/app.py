@@ -42,6 +42,7 @@ from slicegrep.service.models import (
     SymbolAnswer,
     SymbolRequest,
 )
+from slicegrep.service.page import page_of
 from slicegrep.service.record import Call
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def application(
         version=__version__,
         description="The code operations over the trees that this server was started for. Lines are 1-based, ranges inclusive.",
         lifespan=lifespan,
+        docs_url=None,
         redoc_url=None,
         exception_handlers={
             ServiceError: _refused,
@@ -168,6 +170,10 @@ def application(
     def ledger(asked: Annotated[LedgerRequest, Query()]) -> LedgerAnswer:
         rows = record.rows(asked.limit, asked.before) if record else []
         return LedgerAnswer(calls=[LedgerRow(id=number, **asdict(call)) for number, call in rows])
+
+    @app.get("/docs", include_in_schema=False)
+    async def docs() -> Response:
+        return Response(page_of(app.openapi()), media_type="text/html")
 
     described = app.openapi
     app.openapi = lambda: _with_requests(described())  # type: ignore[method-assign]

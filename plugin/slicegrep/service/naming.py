@@ -56,15 +56,18 @@ def named(files: Files, symbol_id: str, name: str) -> list[Definition]:
 
 
 def the_one(files: Files, symbol_id: str, name: str) -> Definition:
-    """Return the one definition that is meant. Raises Ambiguous where there are several, and as `named` does."""
+    """Return the one definition that is meant. Raises Ambiguous where there are several, and as `named` does.
+
+    Several of one qualified name in one file (overloads and what implements them) are one: the last, which implements.
+    """
     found = named(files, symbol_id, name)
-    if len(found) > 1:
+    if len({(one.content.path, one.symbol.qualified) for one in found}) > 1:
         listed = ", ".join(one.id for one in found[:_LISTED])
         more = f" and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
         raise Ambiguous(
             f"{_short(name)!r} fits {len(found)} definitions; give the symbol_id of one: {listed}{more}"
         )
-    return found[0]
+    return max(found, key=lambda one: one.symbol.start)
 
 
 def place_of(one: Definition) -> dict[str, Any]:
