@@ -11,10 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from slicegrep import outline as parser
 from slicegrep.annotate import utf16_length
 from slicegrep.client_version import client_version
 from slicegrep.hook.search_output import answer, outcome, remember
+from slicegrep.index import let_go, open_view
 from slicegrep.settings import Settings
+from slicegrep.types import Outline, Source
 
 CORE = """\
 class Store:
@@ -89,6 +92,30 @@ def test_the_answer_is_the_tool_s_own_shape_with_another_stdout(project: Path) -
     assert answer(payload, PATIENT, {}) == {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "updatedToolOutput": wanted}
     }
+
+
+def test_an_index_spares_the_parser(
+    project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the index holds exactly is not parsed again; an edit that it has not seen is."""
+    home = str(tmp_path_factory.mktemp("home"))
+    open_view(str(project), home)
+    let_go()
+    parsed: list[str] = []
+    real = parser.outline
+
+    def outline(source: Source, *, seconds: float) -> Outline:
+        parsed.append(source.path)
+        return real(source, seconds=seconds)
+
+    monkeypatch.setattr(parser, "outline", outline)
+    payload = bash(project, "grep -rn needle .", HITS)
+    for edit, count in (("", 0), ("\n\n# the end", 1)):
+        (project / "core.py").write_text(CORE + edit)
+        found = answer(payload, PATIENT, {"SLICEGREP_HOME": home})
+        assert found is not None
+        assert found["hookSpecificOutput"]["updatedToolOutput"]["stdout"] == ANNOTATED  # type: ignore[index]
+        assert len(parsed) == count
 
 
 def test_grep_s_content(project: Path) -> None:

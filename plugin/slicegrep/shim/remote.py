@@ -196,7 +196,7 @@ class Remote:
         if self._neighbours:
             body.update(neighbours=True, neighbour_k=self._neighbours)
         try:
-            data = self._posted(json.dumps(body).encode())
+            data = self._posted(json.dumps(body, ensure_ascii=False).encode())
             answer = json.loads(data)
             rows, entries, revision = _believed(answer, call.locations)
         except (OSError, http.client.HTTPException) as error:
