@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORT, last_descriptor
 from slicegrep.graph.scip_kind import import_lines, kind_of_reference
+from slicegrep.graph.uses import facts_of as uses_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,8 @@ _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-
 _NOT_KEPT = ("()", "[]")
 """Suffixes of parameters and type parameters: no definitions of the outline."""
 _COUNTED = re.compile(r"\d+\Z")
-_SILENT = re.compile(r"(?:\.|->|::)\s*([^\W\d][\w$]*)|([^\W\d][\w$]*)(?=\s*\()")
-"""A member, or what is called: what an indexer leaves out where it does not know the receiver's type."""
-_COMMENT = ("#", "//", "*", "/*", "--")
+_CONSTRUCTOR = "`<constructor>`()."
+"""What scip-typescript puts behind the class where it is made: its name stands there."""
 
 
 class Definition(NamedTuple):
@@ -41,6 +41,8 @@ class Reference(NamedTuple):
     column: int
     kind: str
     """As Edge.kind."""
+    alias: str
+    """What stands there, where it is another name than the symbol's."""
 
 
 class Facts(NamedTuple):
@@ -49,7 +51,7 @@ class Facts(NamedTuple):
     definitions: list[Definition]
     references: list[Reference]
     silent: list[tuple[int, str]]
-    """Line and name of members and calls of which the document says nothing."""
+    """Line and name of references of which the document says nothing."""
 
 
 class _Place(NamedTuple):
@@ -138,25 +140,48 @@ def _is_counted(text: str, name: str, suffix: str) -> bool:
 
 
 def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
-    named = {(symbol.name_line, symbol.name) for symbol in outline.symbols}
-    definitions = []
+    heads: dict[tuple[int, str], int] = {}
     for place in places:
-        one = place.occurrence
-        if one.roles & DEFINITION and not one.roles & FORWARD and (one.line, place.text) in named:
-            definitions.append(Definition(one.symbol, one.line, place.text))
-    own = {one.symbol for one in definitions}
+        where = (place.occurrence.line, place.text)
+        heads[where] = min(heads.get(where, place.start), place.start)
+    named = {(symbol.name_line, symbol.name) for symbol in outline.symbols}
+
+    def is_head(place: _Place) -> bool:
+        where = (place.occurrence.line, place.text)
+        return where in named and heads[where] == place.start
+
+    own = {
+        place.occurrence.symbol
+        for place in places
+        if place.occurrence.roles & DEFINITION and not place.occurrence.roles & FORWARD and is_head(place)
+    }
+    # scip-python calls the overloads behind the first one, and a property's setter, references.
+    definitions = [
+        Definition(place.occurrence.symbol, place.occurrence.line, place.text)
+        for place in places
+        if place.occurrence.symbol in own and is_head(place)
+    ]
     imports = import_lines(source.lines)
     references = []
     for place in places:
         one = place.occurrence
-        if one.roles & DEFINITION or not _is_kept(place, own, source.lines):
+        if one.roles & DEFINITION or is_head(place) or not _is_kept(place, own, source.lines):
             continue
         if one.roles & IMPORT or one.line in imports:
             kind = "import"
         else:
             kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
-        references.append(Reference(one.symbol, one.line, place.start, kind))
-    return Facts(definitions, references, list(_silent(places, source.lines)))
+        for symbol in _meant(one.symbol, place.text):
+            alias = "" if place.text == last_descriptor(symbol)[0] else place.text
+            references.append(Reference(symbol, one.line, place.start, kind, alias))
+    return Facts(definitions, references, _silent(places, source))
+
+
+def _meant(symbol: str, text: str) -> Iterator[str]:
+    """Yield a symbol, and the class where it is the constructor under the class's name."""
+    yield symbol
+    if symbol.endswith(_CONSTRUCTOR) and text != "super":
+        yield symbol.removesuffix(_CONSTRUCTOR)
 
 
 def _is_kept(place: _Place, own: set[str], lines: tuple[str, ...]) -> bool:
@@ -175,12 +200,19 @@ def _is_kept(place: _Place, own: set[str], lines: tuple[str, ...]) -> bool:
     return place.text == name or name.startswith("<") or suffix == ":" or not before.endswith(".")
 
 
-def _silent(places: list[_Place], lines: tuple[str, ...]) -> Iterator[tuple[int, str]]:
-    known = {(place.occurrence.line, place.start) for place in places}
-    for number, line in enumerate(lines, 1):
-        if line.lstrip().startswith(_COMMENT):
-            continue
-        for match in _SILENT.finditer(line):
-            group = 1 if match[1] else 2
-            if (number, match.start(group)) not in known:
-                yield number, match[group]
+def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
+    """Return the references that the parser sees and the document says nothing of: their receiver's type is unknown.
+
+    A local symbol that is defined nowhere is nothing: scip-python's word for what it could not resolve.
+    """
+    defined = {place.occurrence.symbol for place in places if place.occurrence.roles & DEFINITION}
+    known = {
+        (place.occurrence.line, place.start)
+        for place in places
+        if not place.occurrence.symbol.startswith("local ") or place.occurrence.symbol in defined
+    }
+    return [
+        (use.line, use.name)
+        for use in uses_of(source).uses
+        if (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
+    ]

@@ -31,7 +31,7 @@ _TABLES = """
 CREATE TABLE documents(id INTEGER PRIMARY KEY, source TEXT, path BLOB UNIQUE, digest TEXT);
 CREATE TABLE symbols(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
 CREATE TABLE definitions(document INTEGER, symbol INTEGER, line INTEGER, name TEXT);
-CREATE TABLE refs(document INTEGER, line INTEGER, at INTEGER, symbol INTEGER, kind TEXT);
+CREATE TABLE refs(document INTEGER, line INTEGER, at INTEGER, symbol INTEGER, kind TEXT, alias TEXT);
 CREATE TABLE implements(document INTEGER, symbol INTEGER, base INTEGER);
 CREATE TABLE silent(document INTEGER, line INTEGER, name TEXT);
 CREATE INDEX definitions_document ON definitions(document, line);
@@ -182,6 +182,7 @@ def _taken(  # noqa: PLR0917
                 stale.append(there[0])
             else:
                 unknown.append(document.path)
+    _join_names(db)
     db.execute(
         "DELETE FROM symbols WHERE id NOT IN (SELECT symbol FROM definitions UNION SELECT symbol FROM refs"
         " UNION SELECT symbol FROM implements UNION SELECT base FROM implements)"
@@ -217,6 +218,25 @@ def _facts(document: Document, path: str, view: View) -> tuple[Facts, str] | Non
     return (facts, source.digest) if facts else None
 
 
+def _join_names(db: sqlite3.Connection) -> None:
+    """Let references to a symbol that is defined nowhere be to the one of that name that is.
+
+    scip-python calls an annotated variable `m/x.x.` where it is defined and in its own module, and `m/x#` elsewhere.
+    """
+    from slicegrep.graph.scip import last_descriptor  # noqa: PLC0415 (see take)
+
+    query = "SELECT id, name FROM symbols WHERE name LIKE '%#' AND id NOT IN (SELECT symbol FROM definitions)"
+    for number, name in db.execute(query).fetchall():
+        stem = f"{name[:-1]}."
+        for other in (stem, f"{stem}{last_descriptor(name)[0]}."):
+            row = db.execute(
+                "SELECT id FROM symbols JOIN definitions ON symbol=id WHERE symbols.name=?", (other,)
+            ).fetchone()
+            if row:
+                db.execute("UPDATE refs SET symbol=? WHERE symbol=?", (row[0], number))
+                break
+
+
 def _new(db: sqlite3.Connection, source: str, path: str, digest: str) -> int:
     """Add a document in the place of what is there of its file, and return its number."""
     name = os.fsencode(path)
@@ -241,8 +261,8 @@ def _write(db: sqlite3.Connection, number: int, document: Document, facts: Facts
         [(number, symbol(one.symbol), one.line, one.name) for one in facts.definitions],
     )
     db.executemany(
-        "INSERT INTO refs VALUES(?, ?, ?, ?, ?)",
-        [(number, one.line, one.column, symbol(one.symbol), one.kind) for one in facts.references],
+        "INSERT INTO refs VALUES(?, ?, ?, ?, ?, ?)",
+        [(number, one.line, one.column, symbol(one.symbol), one.kind, one.alias) for one in facts.references],
     )
     db.executemany(
         "INSERT INTO implements VALUES(?, ?, ?)",

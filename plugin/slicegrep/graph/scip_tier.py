@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from slicegrep.graph.edges import Mention, edges_of, enclosing_id
 from slicegrep.graph.scip_store import graph_path, opened
-from slicegrep.outline import enclosing_kinds
 from slicegrep.outline.nest import CLASS_KINDS
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ __all__ = ["OF_BASE", "OUT_OF_TIME", "ScipTier"]
 OF_BASE = 0.7
 """Confidence of a reference to the method of a base class or interface as one to what implements it: it may be called
 there, or another one."""
+_CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct"})
 OUT_OF_TIME = "the time ran out"
 _DAMAGED = "scip tier: what was taken in was damaged and is removed; run `slicegrep index --scip FILE` again"
 
@@ -50,16 +50,33 @@ class ScipTier:
         """Files of the view of which SCIP knows exactly this content."""
         return frozenset(self._documents)
 
+    def knows(self, symbol: int) -> bool:
+        """Whether SCIP has a definition of the view, in a file that it covers."""
+        with self._reading():
+            return bool(self._names(symbol))
+        return False
+
+    def names(self, symbol: int) -> set[str]:
+        """Return under which names a definition is referred to, as far as SCIP knows."""
+        found = {self._view.symbol(symbol).name}
+        with self._reading():
+            for own in self._names(symbol):
+                found.update(
+                    alias for (alias,) in self._rows("SELECT DISTINCT alias FROM refs WHERE symbol=?", (own,))
+                )
+        return found - {""}
+
     def callers(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]] | None:
         """Return who refers to a definition, and why there may be more; None where SCIP does not know it.
 
-        Its own overloads count as it. References to what it implements count too, with confidence OF_BASE.
+        Its own overloads count as it, and calls of a class as calls of its constructor. References to what it implements count too, with confidence OF_BASE.
         """
         with self._reading():
             own = self._names(symbol)
             if not own:
                 return None
             references = [(row, 1.0) for row in self._references(own)]
+            references += [(row, 1.0) for row in self._references(self._made_by(symbol)) if row[2] == "call"]
             bases = self._related(own, "symbol", "base") if self._is_member(symbol) else set()
             references += [(row, OF_BASE) for row in self._references(bases)]
             mentions = []
@@ -70,14 +87,17 @@ class ScipTier:
                     break
                 file = self._files[document]
                 mentions.append(Mention(enclosing_id(self._view, file, line), file, line, kind, confidence))
-            silent = self._silent(self._view.symbol(symbol).name)
+            silent = sum(map(self._silent, self.names(symbol)))
             if silent:
-                causes.append(f"scip tier: {silent} of that name unresolved (receiver of unknown type)")
+                causes.append(f"scip tier: {silent} references by that name are unresolved")
             return edges_of(mentions, "scip"), causes
         return None
 
     def callees(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]] | None:
-        """Return what a definition refers to, and why there may be more; None where its file is not covered."""
+        """Return what a definition and those in it refer to, and why there may be more; None where its file is not covered.
+
+        What lies in the definition itself is left out.
+        """
         row = self._view.symbol(symbol)
         document = self._documents.get(row.file)
         if document is None:
@@ -89,22 +109,21 @@ class ScipTier:
                 "SELECT line, symbol, kind FROM refs WHERE document=? AND line BETWEEN ? AND ?",
                 (document, row.start, row.end),
             ):
-                if not self._is_in(symbol, line):
-                    continue
                 if time.monotonic() > until:
                     causes.append(OUT_OF_TIME)
                     break
                 mentions += [
                     Mention(found, self._view.symbol_file[found], line, kind, confidence)
                     for found, confidence in self._defined(target)
+                    if not self._is_inside(found, symbol)
                 ]
             silent = self._rows(
-                "SELECT line FROM silent WHERE document=? AND line BETWEEN ? AND ?",
+                "SELECT name FROM silent WHERE document=? AND line BETWEEN ? AND ?",
                 (document, row.start, row.end),
             )
-            count = sum(self._is_in(symbol, line) for (line,) in silent)
+            count = sum(bool(self._view.symbols_named(name)) for (name,) in silent)
             if count:
-                causes.append(f"scip tier: {count} members or calls unresolved (receiver of unknown type)")
+                causes.append(f"scip tier: {count} references in it are unresolved")
             return edges_of(mentions, "scip"), causes
         return None
 
@@ -159,6 +178,11 @@ class ScipTier:
         )
         return {found for (found,) in rows}
 
+    def _made_by(self, symbol: int) -> set[int]:
+        """Return what SCIP calls the class of a constructor: calling it is calling the constructor."""
+        row = self._view.symbol(symbol)
+        return self._names(row.parent) if row.name in _CONSTRUCTORS and row.parent >= 0 else set()
+
     def _references(self, symbols: Iterable[int]) -> list[tuple[int, int, str]]:
         found = []
         for symbol in symbols:
@@ -209,11 +233,13 @@ class ScipTier:
             and self._view.symbol(row.parent).kind in CLASS_KINDS
         )
 
-    def _is_in(self, symbol: int, line: int) -> bool:
-        """Whether a line between a definition's first and last is its own, and no inner one's."""
-        row = self._view.symbol(symbol)
-        inner = enclosing_id(self._view, row.file, line)
-        return inner == symbol or (row.kind not in enclosing_kinds and (inner < 0 or inner < symbol))
+    def _is_inside(self, inner: int, symbol: int) -> bool:
+        """Whether a definition lies in another one."""
+        while inner >= 0:
+            inner = self._view.symbol(inner).parent
+            if inner == symbol:
+                return True
+        return False
 
     def _silent(self, name: str) -> int:
         rows = self._rows("SELECT document, line, name FROM silent WHERE name=?", (name,))
