@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import signal
 import sys
 
 __all__ = ["main"]
@@ -16,6 +17,8 @@ def main(*, structured: bool = True) -> int:
     from slicegrep.mcp_server.crew import Crew  # noqa: PLC0415 (who imports the package need not start it)
     from slicegrep.terminal import complain  # noqa: PLC0415
 
+    # A thread waits for the next line of input, which no exception ends: what a client sends first would be lost.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     gc.enable()  # the command line turns it off, for processes that end soon
     crew = Crew()
     try:
@@ -29,9 +32,8 @@ def main(*, structured: bool = True) -> int:
         return 2
     try:
         serve(crew, structured=structured)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 (the process boundary: one line, no traceback)
-        if not isinstance(error, KeyboardInterrupt):
-            complain(f"mcp: the client is gone, or a fault ({type(error).__name__}: {error})")
+    except Exception as error:  # noqa: BLE001 (the process boundary: one line, no traceback)
+        complain(f"mcp: the client is gone, or a fault ({type(error).__name__}: {error})")
         return 1
     finally:
         crew.close()
