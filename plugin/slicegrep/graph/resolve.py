@@ -163,8 +163,8 @@ class Value(NamedTuple):
     """What an expression stands for."""
 
     kind: str
-    """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `super`, `function`, `outside` (not
-    of this tree), `unknown`."""
+    """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `many` (what holds instances),
+    `super`, `function`, `outside` (not of this tree), `unknown`."""
     symbols: tuple[int, ...] = ()
     file: int = -1
     path: str = ""
@@ -197,8 +197,10 @@ class Resolver:
         if not use.receiver:
             found = self._free(file, use.name, use.line, _STEPS)
             return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
-        if use.receiver[0] == "@":
-            return dict.fromkeys(self._defined(file, int(use.receiver[1:])), NESTED)
+        if use.receiver[0] == "@" and use.receiver[1:].isdigit():
+            nested = self._defined(file, int(use.receiver[1:]))
+            if nested and self._view.symbol_name(nested[0]) == use.name:
+                return dict.fromkeys(nested, NESTED)
         value = self.value(file, use.receiver, use.line, _STEPS)
         found = self._member(value, use.name, file, _STEPS)
         if found.defined:
@@ -234,8 +236,11 @@ class Resolver:
                 return value
             if part == "()":
                 value = self._called(value, steps - 1)
-            elif part == "[]":
-                return _UNKNOWN
+            elif part in ("[]", "[w]"):
+                if value.kind == "many":
+                    value = value._replace(kind="instance", sure=min(value.sure, INFERRED))
+                elif part == "[]":
+                    return _UNKNOWN
             else:
                 value = self._member(value, part, file, steps - 1)
         return value
@@ -246,15 +251,16 @@ class Resolver:
             kind = {"self": "instance", "cls": "class"}.get(first, "super")
             return Value(kind, around, file, sure=OWN_CLASS) if around else _UNKNOWN
         if first[0] == "@":
-            return Value("function", self._defined(file, int(first[1:])), file, sure=NESTED)
+            nested = self._defined(file, int(first[1:]))
+            return self._as_value(list(nested), file, NESTED) if nested else _UNKNOWN
         if first[0] == "'":
             return _OUTSIDE
         if first[0] == "<":
-            typed = (
-                self.value(file, first[1:-1], line, steps - 1) if first != "<?>" and steps > 0 else _UNKNOWN
-            )
+            name = first[1:-1].rstrip("*")
+            typed = self.value(file, name, line, steps - 1) if name != "?" and steps > 0 else _UNKNOWN
             if typed.kind == "class":
-                return typed._replace(kind="instance", defined=False, sure=min(typed.sure, TYPED))
+                kind = "many" if first[-2] == "*" else "instance"
+                return typed._replace(kind=kind, defined=False, sure=min(typed.sure, TYPED))
             return typed if typed.kind in ("outside", "unknown") else _UNKNOWN
         return _UNKNOWN if first == "?" else self._free(file, first, line, steps)
 
@@ -289,9 +295,7 @@ class Resolver:
         if rules is None:
             return self._anywhere(file, name)
         around = self._around(file, line)
-        if around is not None and (
-            rules.bare_members or self._view.symbols_of(file)[around].kind in CLASS_KINDS
-        ):
+        if around is not None and (rules.bare_members or self._in_class_body(file, around, line)):
             classes = self._class_around(file, line)
             if classes and steps > 0:
                 found = self._member(Value("class", classes, file, sure=OWN_CLASS), name, file, steps - 1)
@@ -301,6 +305,11 @@ class Resolver:
         if top:
             return self._as_value(top, file, OWN_MODULE)
         return self._from_elsewhere(file, name, rules, steps)
+
+    def _in_class_body(self, file: int, around: int, line: int) -> bool:
+        """Whether a line sees the names of a class: in its body, or before the name of one of its methods (a decorator)."""
+        symbol = self._view.symbols_of(file)[around]
+        return symbol.kind in CLASS_KINDS or (symbol.kind in FUNCTION_KINDS and line < symbol.name_line)
 
     def _from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
         facts = self._facts_of(file)
@@ -457,7 +466,7 @@ class Resolver:
         if value.kind in ("class", "instance", "super") and value.symbols:
             member = self._of_class(value.symbols, name, steps - 1, set(), above=value.kind == "super")
             return member._replace(sure=min(member.sure, value.sure)) if member is not None else _OUTSIDE
-        return value if value.kind == "outside" else _UNKNOWN
+        return _OUTSIDE if value.kind in ("outside", "many") else _UNKNOWN
 
     def _of_path(self, value: Value, name: str, file: int) -> Value:
         row = self._view.files[file]
@@ -702,7 +711,7 @@ def _owner(qualified: str, name: str) -> str:
 def _parts(expression: str) -> tuple[str, list[str]]:
     """Return the first part of an expression and what is done to it: names, `()` and `[]`."""
     end = expression.find(">") + 1 if expression.startswith("<") else re.match(r"[^.(\[]*", expression).end()  # type: ignore[union-attr]
-    return expression[:end] or "?", re.findall(r"\(\)|\[\]|[^.()\[\]]+", expression[end:])
+    return expression[:end] or "?", re.findall(r"\(\)|\[w?\]|[^.()\[\]]+", expression[end:])
 
 
 def _likeness(path: str, parts: list[str]) -> int:

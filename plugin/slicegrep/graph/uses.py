@@ -82,7 +82,11 @@ def _by_grammar(language: str, text: bytes, seconds: float) -> FileFacts:
         bindings += bindings_of(language, statement, line)
     uses = [
         *facts.uses,
-        *(Use(one.name, "", one.line, -1, IMPORT) for one in bindings if one.name not in ("", "*")),
+        *(
+            Use(one.name, "", one.line, -1, IMPORT)
+            for one in bindings
+            if one.module and one.name not in ("", "*")
+        ),
     ]
     uses.sort(key=lambda use: (use.line, use.column))
     return replace(facts, uses=tuple(uses), bindings=tuple(bindings), causes=(TOO_LONG,) if walk.late else ())

@@ -50,6 +50,12 @@ class UseRules:
     """What gives a value to names: where they are, the value, its type ("": nowhere)."""
     returns: dict[str, str | int] = field(default_factory=dict)
     """Functions, and where the type is that they return."""
+    loops: dict[str, tuple[str | int, str | int]] = field(default_factory=dict)
+    """What gives a name each of the values that something holds: where the name is, and what holds them."""
+    indexed: dict[str, str | int] = field(default_factory=dict)
+    """What takes one of the values that something holds: where that is."""
+    returned: frozenset[str] = frozenset()
+    """Statements whose first named child is what the function returns."""
     imports: frozenset[str] = frozenset()
     """Statements whose text `imports.bindings_of` reads."""
     selfs: frozenset[str] = frozenset({"this"})
@@ -76,6 +82,9 @@ class UseRules:
 
 _HOMES = {
     "uses_script": ("python", "javascript", "typescript", "tsx"),
+    "uses_dynamic": ("ruby", "php", "lua", "bash", "elixir"),
+    "uses_systems": ("go", "rust", "c", "cpp", "zig"),
+    "uses_managed": ("java", "csharp", "kotlin", "swift", "scala", "dart", "haskell"),
 }
 _HOME_OF = {language: home for home, languages in _HOMES.items() for language in languages}
 

@@ -25,6 +25,7 @@ _PYTHON = UseRules(
         "default_parameter.value": READ,
         "typed_default_parameter.value": READ,
         "type": TYPED,
+        "subscript.subscript": READ,
         "keyword_argument.name": SKIP,
         "decorator": CALLED,
         "global_statement": SKIP,
@@ -47,6 +48,9 @@ _PYTHON = UseRules(
         "default_parameter": ("name", "", ""),
     },
     returns={"function_definition": "return_type"},
+    loops={"for_statement": ("left", "right"), "for_in_clause": ("left", "right")},
+    indexed={"subscript": "value"},
+    returned=frozenset({"return_statement"}),
     imports=frozenset({"import_statement", "import_from_statement", "future_import_statement"}),
     selfs=frozenset(),
     supers=frozenset(),
@@ -156,6 +160,9 @@ _JAVASCRIPT = UseRules(
         "arrow_function": "return_type",
         "function_expression": "return_type",
     },
+    loops={"for_in_statement": ("left", "right")},
+    indexed={"subscript_expression": "object"},
+    returned=frozenset({"return_statement"}),
     imports=frozenset({"import_statement", "export_statement", "import_alias"}),
     literals=frozenset(
         {

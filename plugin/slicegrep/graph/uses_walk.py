@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, FileFacts, Use
 from slicegrep.graph.uses_rules import BIND, CALLED, DEFINED, INHERITED, MADE, READ, SKIP, TYPED, UseRules
+from slicegrep.graph.uses_types import ANY, type_value
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Tree
@@ -24,11 +25,6 @@ _CHECK = 4_096
 """Nodes between two looks at the clock (about 5 ms)."""
 
 _KINDS = {READ: REFERENCE, CALLED: CALL, MADE: CALL, TYPED: REFERENCE, INHERITED: INHERITANCE}
-_OPTIONAL = re.compile(
-    r"^(?:typing\.)?(?:Optional|Type|type|Final|ClassVar|Annotated|Self)\s*\[\s*(.*)\]$", re.DOTALL
-)
-_NOTHING = frozenset({"None", "null", "undefined", "nil"})
-_TYPE_PREFIX = re.compile(r"^(?:[:?&*\s]|->|const\b|mut\b|dyn\b|impl\b|readonly\b|struct\b|final\b|'\w+\b)+")
 _TYPE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
 _PARTED = re.compile(r"::|\\|->")
 
@@ -36,7 +32,7 @@ _PARTED = re.compile(r"::|\\|->")
 class _Scope:
     """What has names of its own: the file (`line` 0), a class, or a function."""
 
-    __slots__ = ("is_class", "is_function", "line", "names", "outer")
+    __slots__ = ("is_class", "is_function", "line", "names", "outer", "returned")
 
     def __init__(
         self, outer: _Scope | None, line: int, *, is_class: bool = False, is_function: bool = False
@@ -46,6 +42,8 @@ class _Scope:
         self.is_class = is_class
         self.is_function = is_function
         self.names: dict[str, list[tuple[int, str]]] = {}
+        self.returned: list[str] = []
+        """The values of the return statements of a function that does not say its type."""
 
     def bind(self, name: str, byte: int, value: str) -> None:
         self.names.setdefault(name, []).append((byte, value))
@@ -78,6 +76,8 @@ class Walk:
         self._raw: list[tuple[str, str, int, int, int, str, _Scope]] = []
         self._bases: dict[int, list[str]] = {}
         self._returns: dict[int, str] = {}
+        self._unsaid: list[tuple[_Scope, int]] = []
+        """The functions that do not say what they return, and where they end."""
 
     # The walk
 
@@ -144,7 +144,11 @@ class Walk:
         if kind in rules.classes or kind in rules.functions:
             return READ, self._opened(node, scope)
         if kind in rules.assigns:
-            self._assigned(node, kind, scope)
+            self._assigned(node, around, scope)
+        elif kind in rules.loops:
+            self._looped(node, scope)
+        elif kind in rules.returned and scope.is_function:
+            scope.returned.append(self.path(node.named_child(0)) if node.named_child_count else "''")
         if kind == "string" and role == TYPED and rules.string_types:
             self._written_type(node, scope)
         if role == DEFINED:
@@ -216,6 +220,11 @@ class Walk:
         returned = self._child(node, where) if where != "" else None
         if returned is not None and (value := self._type(returned)):
             self._returns[line] = value
+        else:
+            self._unsaid.append((opened, node.end_byte))
+            body = node.child_by_field_name("body")
+            if kind == "arrow_function" and body is not None and body.type != "statement_block":
+                opened.returned.append(self.path(body))
         if rules.first_is_self and scope.is_class:
             self._bind_self(node, opened)
         return opened
@@ -225,7 +234,7 @@ class Walk:
         first = parameters.named_child(0) if parameters is not None and parameters.named_child_count else None
         if first is None:
             return
-        name = first if first.type in self.rules.names else first.named_child(0)
+        name = first if first.type in self.rules.names else self._child(first, 0)
         before = self.text[max(0, node.start_byte - 200) : node.start_byte].rsplit(b"\n\n", 1)[-1]
         if name is None or b"@staticmethod" in before:
             return
@@ -240,20 +249,26 @@ class Walk:
 
     # Values
 
-    def _assigned(self, node: Node, kind: str, scope: _Scope) -> None:
-        left_key, right_key, type_key = self.rules.assigns[kind]
+    def _assigned(self, node: Node, around: str, scope: _Scope) -> None:
+        rules, kind = self.rules, node.type
+        left_key, right_key, type_key = rules.assigns[kind]
         left = self._child(node, left_key)
-        if left is None:
-            return
         right = self._child(node, right_key) if right_key != "" else None
         typed = self._child(node, type_key) if type_key != "" else None
-        value = (self._type(typed) if typed is not None else "") or (
-            self.path(right) if right is not None else "?"
-        )
-        while left.type in self.rules.wrappers and left.named_child_count:
-            left = left.named_child(0)
-            if left is None:
-                return
+        while left is not None and left.type in rules.wrappers:
+            left = self._child(left, 0)
+        if left is None:
+            return
+        if right is not None and (right.type in rules.functions or right.type in rules.classes):
+            value = f"@{left.start_point.row + 1}"
+        elif typed is not None:
+            value = self._type(typed)
+        elif right is None:
+            value = "?"
+        else:
+            value = self.path(right) + ("[w]" if around == "with_item" else "")
+        if around == "except_clause":
+            value = f"<{value}>" if value[0] not in "?'<" else ANY
         if left.type in self.rules.members:
             self._note_attribute(left, value, scope)
         elif left.type in self.rules.names:
@@ -261,6 +276,13 @@ class Walk:
             # After the statement: `x = x.y` reads the old one.
             if kind != "assignment_expression" or name in scope.names:
                 scope.bind(name, node.end_byte, value)
+
+    def _looped(self, node: Node, scope: _Scope) -> None:
+        left, right = (self._child(node, key) for key in self.rules.loops[node.type])
+        while left is not None and left.named_child_count == 1:
+            left = self._child(left, 0)
+        if left is not None and right is not None and left.type in self.rules.names:
+            scope.bind(self._text(left), left.end_byte, self.path(right) + "[]")
 
     def _note_attribute(self, left: Node, value: str, scope: _Scope) -> None:
         owner, name = (self._child(left, key) for key in self.rules.members[left.type])
@@ -279,19 +301,7 @@ class Walk:
             )
 
     def _type(self, node: Node) -> str:
-        """Return the value of what has a type: `<T>`, or "" where the type says too little."""
-        text = self._text(node).strip()
-        text = _TYPE_PREFIX.sub("", text).strip().strip("'\"")
-        optional = _OPTIONAL.match(text)
-        if optional is not None:
-            text = optional.group(1).strip().strip("'\"")
-        parts = [part.strip() for part in text.split("|")] if "[" not in text and "<" not in text else [text]
-        parts = [part for part in parts if part not in _NOTHING]
-        found = _TYPE.match(parts[0]) if len(parts) == 1 else None
-        if found is None or (parts[0][found.end() : found.end() + 1] == "[" and parts[0].endswith("[]")):
-            return "<?>"
-        name = _PARTED.sub(".", found.group())
-        return "self" if name in ("Self", "this") else f"<{name}>"
+        return type_value(self._text(node))
 
     def path(self, node: Node, depth: int = 0) -> str:
         """Return the expression that a node is; `?` where it is none."""
@@ -320,12 +330,18 @@ class Walk:
         elif kind in rules.casts:
             cast = self._child(node, rules.casts[kind])
             whole = "?" if cast is None else self._type(cast)
+        elif kind in rules.indexed:
+            whole = self._indexed(node, depth)
         elif kind in rules.wrappers:
-            inner = node.named_child(0)
+            inner = self._child(node, 0)
             whole = "?" if inner is None else self.path(inner, depth + 1)
         else:
             whole = "''" if kind in rules.literals else "?"
         return whole if len(whole) <= _LONGEST else "?"
+
+    def _indexed(self, node: Node, depth: int) -> str:
+        value = self._child(node, self.rules.indexed[node.type])
+        return "?" if value is None else self.path(value, depth + 1) + "[]"
 
     def _looked_through(self, expression: str, byte: int, scope: _Scope) -> str:
         """Return an expression with its first name replaced by what that stands for in the functions around."""
@@ -369,6 +385,10 @@ class Walk:
             elif value[0] not in "?<'" and value[-1] not in ")]":
                 above, _, last = value.rpartition(".")
                 uses.append(Use(last, above, line, column, kind))
+        for scope, byte in self._unsaid:
+            returned = {self._looked_through(value, byte, scope) for value in scope.returned if value != "''"}
+            if len(returned) == 1 and (value := returned.pop())[0] != "?":
+                self._returns.setdefault(scope.line, value)
         return FileFacts(
             uses=tuple(uses),
             bases={line: tuple(bases) for line, bases in self._bases.items()},
@@ -393,7 +413,7 @@ def _fields(scope: _Scope) -> dict[str, str]:
     kept = {}
     for name, given in scope.names.items():
         values = [value for _, value in given]
-        typed = [value for value in values if value[0] == "<" and value != "<?>"]
+        typed = [value for value in values if value[0] == "<" and value != ANY]
         telling = [value for value in values if value[0] not in "?'<"]
         kept[name] = (typed or telling or values)[0]
     return kept

@@ -1,0 +1,80 @@
+"""The text of a type, as the value that something of that type has."""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["ANY", "type_value"]
+
+ANY = "<?>"
+"""A type that says nothing that can be followed."""
+
+_PREFIX = re.compile(
+    r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|'\w+\b)+"
+)
+_NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_PARTED = re.compile(r"::|\\")
+_NOTHING = frozenset({"None", "null", "undefined", "nil", "void"})
+_LONGEST = 300
+"""Characters of a type that is looked at."""
+
+_PASSING = frozenset(
+    ["Optional", "Promise", "Awaitable", "Final", "ClassVar", "Annotated", "Readonly", "Partial", "Required", "NonNullable", "Box", "Rc", "Arc", "Ref", "shared_ptr", "unique_ptr", "Task", "ValueTask", "Future", "Lazy", "PromiseLike", "Awaited", "NotRequired", "Deferred", "Pick", "Omit"]
+)
+"""Generic types whose members are mostly used as those of their first argument."""
+_MANY = frozenset(
+    ["List", "list", "Sequence", "MutableSequence", "Iterable", "Iterator", "Generator", "Set", "set", "frozenset", "FrozenSet", "AbstractSet", "Collection", "deque", "Array", "ReadonlyArray", "Vec", "VecDeque", "ArrayList", "LinkedList", "IEnumerable", "IList", "ICollection", "AsyncIterator", "AsyncGenerator", "AsyncIterable", "MutableList", "HashSet", "IReadOnlyList", "Stream", "Seq", "vector", "ReadonlySet", "IterableIterator"]
+)
+"""Those that hold values of their first argument."""
+_BY_KEY = frozenset(
+    ["dict", "Dict", "Mapping", "MutableMapping", "Map", "HashMap", "Record", "defaultdict", "OrderedDict", "WeakMap", "ReadonlyMap", "Dictionary", "ConcurrentHashMap", "BTreeMap", "map", "unordered_map"]
+)
+"""Those that hold values of their second argument."""
+
+
+def type_value(text: str) -> str:
+    """Return `<T>` for a type T, `<T*>` for what holds values of type T, `self` for the class around; ANY else."""
+    if len(text) > _LONGEST:
+        return ANY
+    text = _PREFIX.sub("", text.strip()).strip().strip("'\"").strip()
+    alternatives = [part for part in _divided(text, "|") if part not in _NOTHING]
+    if len(alternatives) != 1:
+        return ANY
+    text = alternatives[0]
+    if text.startswith("[]"):
+        return _many(text[2:])
+    found = _NAME.match(text)
+    if found is None:
+        return ANY
+    name, rest = _PARTED.sub(".", found.group()), text[found.end() :].strip()
+    if rest.startswith("[]"):
+        return f"<{name}*>"
+    last = name.rpartition(".")[2]
+    if rest[:1] in ("[", "<", "{"):
+        inner = _divided(rest[1:].rstrip("]>} ;*&?!"), ",")
+        if last in _PASSING and inner:
+            return type_value(inner[0])
+        if last in _MANY and inner:
+            return _many(inner[0])
+        if last in _BY_KEY and len(inner) > 1:
+            return _many(inner[1])
+    return "self" if name in ("Self", "this", "static") else f"<{name}>"
+
+
+def _many(text: str) -> str:
+    value = type_value(text)
+    return f"{value[:-1]}*>" if value.startswith("<") and value != ANY and not value.endswith("*>") else ANY
+
+
+def _divided(text: str, by: str) -> list[str]:
+    """Return the parts of a text between `by`, where that is in no brackets."""
+    parts, depth, start = [], 0, 0
+    for at, letter in enumerate(text):
+        if letter in "[<({":
+            depth += 1
+        elif letter in "]>)}":
+            depth -= 1
+        elif letter == by and depth <= 0:
+            parts.append(text[start:at].strip())
+            start = at + 1
+    return [part for part in [*parts, text[start:].strip()] if part]
