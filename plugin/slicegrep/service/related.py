@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from slicegrep.revision import revision_of
@@ -30,6 +31,7 @@ __all__ = ["SURE", "Related"]
 
 SURE = 0.8
 """Guesses of the parser tier below this stand in no neighbourhood."""
+_IMPORT = "import"
 _MODULE = "module"
 """The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
 
@@ -47,12 +49,13 @@ class Related:
         self._until = until
 
     def around(self, one: Definition, k: int) -> NeighbourhoodEntry:
-        """Return at most `k` callers, callees and tests each of a definition, the surest first."""
+        """Return at most `k` callers, callees and tests each of a definition, the surest first, without mere imports."""
         symbol = self._number(one)
         lists: dict[str, Any] = {}
         envelopes: list[Envelope] = []
         for name in ("callers", "callees", "tests"):
             found: Found = getattr(self._graph, name)(symbol, until=self._until)
+            found = replace(found, edges=tuple(edge for edge in found.edges if edge.kind != _IMPORT))
             all_of_them, envelope = self._neighbours(found, SURE)
             lists[name] = all_of_them[:k]
             if len(all_of_them) > k:
