@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.graph.modules import FAMILY, Modules
 from slicegrep.graph.uses_rules import UseRules, use_rules_of
+from slicegrep.index.terms import joined
 from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -31,9 +32,10 @@ INFERRED = 0.85
 HINTED = 0.85
 GLOBAL_ONE = 0.82
 GLOBAL_MANY = 0.7
-GUESSED = 0.6
-GUESSED_COMMON = 0.2
-OVERRIDDEN = 0.4
+NAMED_ALIKE = 0.7
+GUESSED = 0.3
+GUESSED_COMMON = 0.05
+OVERRIDDEN = 0.3
 CONSTRUCTED = 0.75
 
 _STEPS = 12
@@ -209,7 +211,7 @@ class Resolver:
                 for one in self._overriding(value, found.symbols, use.name):
                     sure.setdefault(one, OVERRIDDEN)
             return sure
-        return self._guessed(file, use.name) if found.kind == "unknown" else {}
+        return self._guessed(file, use) if found.kind == "unknown" else {}
 
     def rules(self, file: int) -> UseRules | None:
         """Return the rules of a file's language."""
@@ -219,6 +221,10 @@ class Resolver:
             if row is None
             else use_rules_of("typescript" if row.language in ("vue", "svelte") else row.language)
         )
+
+    def _language(self, file: int) -> str:
+        row = self._view.files[file]
+        return "" if row is None else row.language
 
     def owner(self, symbol: int) -> str:
         """Return the qualified name of what a definition is a member of; "" for none."""
@@ -236,6 +242,8 @@ class Resolver:
                 return value
             if part == "()":
                 value = self._called(value, steps - 1)
+            elif part == "new" and value.kind == "class" and self._language(file) == "ruby":
+                continue
             elif part in ("[]", "[w]"):
                 if value.kind == "many":
                     value = value._replace(kind="instance", sure=min(value.sure, INFERRED))
@@ -255,6 +263,8 @@ class Resolver:
             return self._as_value(list(nested), file, NESTED) if nested else _UNKNOWN
         if first[0] == "'":
             return _OUTSIDE
+        if first[0] == '"':
+            return self._module(file, first[1:-1])
         if first[0] == "<":
             name = first[1:-1].rstrip("*")
             typed = self.value(file, name, line, steps - 1) if name != "?" and steps > 0 else _UNKNOWN
@@ -264,8 +274,15 @@ class Resolver:
             return typed if typed.kind in ("outside", "unknown") else _UNKNOWN
         return _UNKNOWN if first == "?" else self._free(file, first, line, steps)
 
+    def _module(self, file: int, path: str) -> Value:
+        row = self._view.files[file]
+        found = self.modules.file(_family(row.language), row.path, path) if row is not None else -1
+        return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
+
     def _called(self, value: Value, steps: int) -> Value:
         """Return what a call of a value gives."""
+        if value.kind == "module" and steps > 0:  # what `module.exports = f` gives to `require`
+            value = self._of_module(value.file, "default", steps - 1)
         if value.kind == "class":
             return value._replace(kind="instance", defined=False)
         if value.kind == "super":
@@ -337,7 +354,7 @@ class Resolver:
             beside = self._in_package(file, name)
             if beside is not None:
                 return beside
-        if rules.textual or rules.bare_members:
+        if rules.textual:
             return self._anywhere(file, name)
         return _UNKNOWN if unsure else _OUTSIDE
 
@@ -351,6 +368,8 @@ class Resolver:
             return self.value(file, binding.name, binding.line, steps - 1)
         if family == "go":
             folder = self.modules.folder(binding.module)
+            if folder is not None and binding.name:
+                return self._in_folder(folder, binding.name, family) or _UNKNOWN
             return _OUTSIDE if folder is None else Value("folder", path=folder, sure=IMPORTED)
         if family not in ("python", "script", "lua", "zig", "dart"):
             return self._hinted(file, binding)
@@ -426,6 +445,8 @@ class Resolver:
         found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
         if not found:
             return _UNKNOWN
+        folder = posixpath.dirname(row.path)
+        found = [one for one in found if posixpath.dirname(self._path(one)) == folder] or found
         distinct = len({self._path(one) for one in found if self._view.symbol(one).kind != "declaration"})
         sure = GLOBAL_ONE if distinct <= 1 else GLOBAL_MANY / distinct
         return self._as_value(found, -1, sure)
@@ -444,6 +465,8 @@ class Resolver:
         parts = [part for part in binding.module.split(".") if part not in ("crate", "self", "super", "")]
         scores = {one: _likeness(self._path(one), parts) for one in found}
         best = max(scores.values())
+        if not best and binding.local == "*":
+            return _UNKNOWN
         kept = [one for one in found if scores[one] == best]
         sure = (
             IMPORTED if best >= min(2, len(parts)) and len({self._path(one) for one in kept}) == 1 else HINTED
@@ -568,22 +591,24 @@ class Resolver:
         row = self._view.symbol(member)
         if row.parent >= 0:
             return row.parent
-        last = re.split(r"[.:#\\]+", self.owner(member))[-1]
+        last = _last(self.owner(member))
         return next(
             (one for one in self._named(last, "") if self._view.symbol(one).kind in CLASS_KINDS), member
         )
 
-    def _guessed(self, file: int, name: str) -> dict[int, float]:
+    def _guessed(self, file: int, use: Use) -> dict[int, float]:
         """Return the members of that name, of whatever class: the receiver is not known."""
         row = self._view.files[file]
         if row is None:
             return {}
-        found = [one for one in self._named(name, _family(row.language)) if self._is_member(one)]
-        owners = {(self._path(one), self.owner(one)) for one in found}
+        found = [one for one in self._named(use.name, _family(row.language)) if self._is_member(one)]
+        called = joined(re.findall(r"[^.()\[\]<>]*", use.receiver.rstrip("()[]"))[-2] or "?")
+        alike = [one for one in found if joined(_last(self.owner(one))) == called]
+        owners = {(self._path(one), self.owner(one)) for one in alike or found}
         if not found or len(owners) > _GUESSES:
             return {}
-        sure = (GUESSED_COMMON if name in _COMMON else GUESSED) / len(owners)
-        return dict.fromkeys(found, sure)
+        sure = NAMED_ALIKE if alike else GUESSED_COMMON if use.name in _COMMON else GUESSED
+        return dict.fromkeys(alike or found, sure / len(owners))
 
     def _imported_name(self, file: int, use: Use) -> dict[int, float]:
         """Return the definitions that an import statement names."""
@@ -687,7 +712,7 @@ class Resolver:
             if symbol.parent < 0 or symbols[symbol.parent].kind not in CLASS_KINDS | FUNCTION_KINDS:
                 owner = _owner(symbol.qualified, symbol.name)
                 if owner:
-                    last = re.split(r"[.:#\\]+", owner)[-1]
+                    last = _last(owner)
                     return tuple(
                         one for one in self._named(last, "") if self._view.symbol(one).qualified == owner
                     )[:1]
@@ -708,9 +733,17 @@ def _owner(qualified: str, name: str) -> str:
     return qualified[: -len(name)].rstrip(".:#\\/") if name and qualified.endswith(name) else ""
 
 
+_BEGUN = re.compile(r"<[^>]*>|\"[^\"]*\"|[^.(\[]*")
+
+
+def _last(qualified: str) -> str:
+    return re.split(r"[.:#\\/]+", qualified)[-1]
+
+
 def _parts(expression: str) -> tuple[str, list[str]]:
     """Return the first part of an expression and what is done to it: names, `()` and `[]`."""
-    end = expression.find(">") + 1 if expression.startswith("<") else re.match(r"[^.(\[]*", expression).end()  # type: ignore[union-attr]
+    begun = _BEGUN.match(expression)
+    end = begun.end() if begun is not None else 0
     return expression[:end] or "?", re.findall(r"\(\)|\[w?\]|[^.()\[\]]+", expression[end:])
 
 

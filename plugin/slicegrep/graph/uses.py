@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.facts import CALL, IMPORT, REFERENCE, Binding, FileFacts, Use
+from slicegrep.graph.facts import CALL, IMPORT, REFERENCE, FileFacts, Use
 from slicegrep.graph.imports import bindings_of
 from slicegrep.graph.uses_rules import use_rules_of
 from slicegrep.languages import LANGUAGES, language_of
@@ -77,7 +77,7 @@ def _by_grammar(language: str, text: bytes, seconds: float) -> FileFacts:
     walk = Walk(rules, seen)
     walk.over(tree, deadline + seconds)
     facts = walk.facts()
-    bindings: list[Binding] = []
+    bindings = walk.bindings
     for statement, line in walk.imports:
         bindings += bindings_of(language, statement, line)
     uses = [

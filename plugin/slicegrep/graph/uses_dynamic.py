@@ -34,6 +34,8 @@ _RUBY = UseRules(
     assigns={"assignment": ("left", "right", "")},
     returned=frozenset({"return"}),
     selfs=frozenset({"self"}),
+    own_variables=frozenset({"instance_variable"}),
+    variables=frozenset({"instance_variable"}),
     literals=frozenset({"string", "integer", "float", "array", "hash", "simple_symbol", "true", "false", "nil", "regex", "lambda"}),
     wrappers=frozenset({"parenthesized_statements"}),
     bare_members=True,
@@ -41,7 +43,7 @@ _RUBY = UseRules(
 )  # fmt: skip
 
 _PHP = UseRules(
-    names=frozenset({"name", "variable_name"}),
+    names=frozenset({"name", "variable_name", "relative_scope"}),
     calls={"function_call_expression": "function"},
     makes={"object_creation_expression": 0},
     members={
@@ -98,10 +100,11 @@ _PHP = UseRules(
     selfs=frozenset({"$this", "self", "static"}),
     supers=frozenset({"parent"}),
     literals=frozenset({"string", "encapsed_string", "integer", "array_creation_expression", "boolean", "null", "anonymous_function"}),
-    wrappers=frozenset({"parenthesized_expression", "relative_scope", "argument", "property_element"}),
+    wrappers=frozenset({"parenthesized_expression", "argument", "property_element"}),
     package_files=True,
     textual=True,
-    package="namespace_definition_name",
+    promoted={"property_promotion_parameter": ""},
+    variables=frozenset({"variable_name"}),
 )  # fmt: skip
 
 _LUA = UseRules(

@@ -30,7 +30,7 @@ _JAVA = UseRules(
         "superclass": INHERITED,
         "super_interfaces": INHERITED,
         "extends_interfaces": INHERITED,
-        "type_arguments": TYPED,
+        "type_arguments": READ,
         "variable_declarator.name": BIND,
         "formal_parameter.name": BIND,
         "catch_formal_parameter.name": BIND,
@@ -70,7 +70,7 @@ _JAVA = UseRules(
 )  # fmt: skip
 
 _CSHARP = UseRules(
-    names=frozenset({"identifier"}),
+    names=frozenset({"identifier", "implicit_parameter"}),
     calls={"invocation_expression": "function"},
     makes={"object_creation_expression": "type"},
     members={
@@ -95,7 +95,7 @@ _CSHARP = UseRules(
         "enum_member_declaration.name": SKIP,
         "name_colon": SKIP,
         "base_list": INHERITED,
-        "type_argument_list": TYPED,
+        "type_argument_list": READ,
         "variable_declarator.name": BIND,
         "parameter.name": BIND,
         "implicit_parameter": BIND,
@@ -117,6 +117,7 @@ _CSHARP = UseRules(
         "parameter": ("name", "", "type"),
         "foreach_statement": ("left", "", "type"),
         "catch_declaration": ("name", "", "type"),
+        "property_declaration": ("name", "", "type"),
         "declaration_pattern": ("name", "", "type"),
     },
     returns={"method_declaration": "returns", "local_function_statement": "type"},
@@ -130,7 +131,6 @@ _CSHARP = UseRules(
     bare_members=True,
     package_files=True,
     textual=True,
-    package="namespace_declaration_name",
 )  # fmt: skip
 
 _KOTLIN = UseRules(
@@ -144,7 +144,7 @@ _KOTLIN = UseRules(
         "type_alias": READ,
         "enum_entry": READ,
         "delegation_specifiers": INHERITED,
-        "type_arguments": TYPED,
+        "type_arguments": READ,
         "variable_declaration": BIND,
         "parameter": BIND,
         "class_parameter": BIND,
@@ -161,10 +161,11 @@ _KOTLIN = UseRules(
     classes=frozenset({"class_declaration", "object_declaration", "companion_object"}),
     assigns={
         "property_declaration": (0, -1, ""),
-        "parameter": (0, "", -1),
-        "class_parameter": (-2, "", -1),
+        "variable_declaration": (0, "", "#user_type|nullable_type"),
+        "parameter": (0, "", "#user_type|nullable_type"),
+        "class_parameter": ("#identifier", "", "#user_type|nullable_type"),
     },
-    returns={"function_declaration": -2},
+    returns={"function_declaration": "#user_type|nullable_type"},
     indexed={"index_expression": 0},
     imports=frozenset({"import"}),
     selfs=frozenset({"this", "this_expression"}),
@@ -188,7 +189,7 @@ _SWIFT = UseRules(
         "protocol_function_declaration.name": SKIP,
         "typealias_declaration.name": DEFINED,
         "inheritance_specifier": INHERITED,
-        "type_arguments": TYPED,
+        "type_arguments": READ,
         "pattern": BIND,
         "parameter": BIND,
         "lambda_parameter": BIND,
@@ -202,7 +203,7 @@ _SWIFT = UseRules(
     },
     functions=frozenset({"function_declaration", "lambda_literal", "init_declaration", "protocol_function_declaration"}),
     classes=frozenset({"class_declaration", "protocol_declaration"}),
-    assigns={"property_declaration": ("name", "value", ""), "parameter": ("name", "", -1)},
+    assigns={"property_declaration": ("name", "value", "#type_annotation"), "parameter": ("name", "", -1)},
     selfs=frozenset({"self", "self_expression", "Self"}),
     supers=frozenset({"super", "super_expression"}),
     literals=frozenset({"line_string_literal", "integer_literal", "boolean_literal", "lambda_literal", "array_literal", "dictionary_literal"}),
@@ -228,7 +229,7 @@ _SCALA = UseRules(
         "package_object.name": SKIP,
         "extends_clause": INHERITED,
         "arguments": READ,
-        "type_arguments": TYPED,
+        "type_arguments": READ,
         "val_definition.pattern": BIND,
         "var_definition.pattern": BIND,
         "parameter.name": BIND,
@@ -258,7 +259,7 @@ _SCALA = UseRules(
 _DART = UseRules(
     names=frozenset({"identifier", "type_identifier"}),
     makes={"new_expression": 0, "const_object_expression": 0},
-    members={"unconditional_assignable_selector": ("", -1), "conditional_assignable_selector": ("", -1)},
+    selectors=frozenset({"unconditional_assignable_selector", "conditional_assignable_selector"}),
     roles={
         "class_definition.name": DEFINED,
         "mixin_declaration": READ,
@@ -272,14 +273,14 @@ _DART = UseRules(
         "superclass": INHERITED,
         "interfaces": INHERITED,
         "mixins": INHERITED,
-        "type_arguments": TYPED,
+        "type_arguments": READ,
         "initialized_variable_definition.name": BIND,
         "formal_parameter.name": BIND,
         "for_loop_parts.name": BIND,
         "label": SKIP,
         "annotation.name": CALLED,
     },
-    functions=frozenset({"function_expression", "function_body"}),
+    functions=frozenset({"function_expression", "method_signature", "function_body"}),
     classes=frozenset({"class_definition", "mixin_declaration", "enum_declaration", "extension_declaration"}),
     imports=frozenset({"import_or_export", "part_directive"}),
     literals=frozenset({"string_literal", "decimal_integer_literal", "true", "false"}),
@@ -289,7 +290,7 @@ _DART = UseRules(
 )  # fmt: skip
 
 _HASKELL = UseRules(
-    names=frozenset({"variable", "name", "constructor", "operator"}),
+    names=frozenset({"variable", "name", "constructor", "operator", "module"}),
     calls={"apply": "function"},
     members={"qualified": ("module", "id")},
     roles={

@@ -28,7 +28,10 @@ Key = "str | int"
 
 @dataclass(frozen=True, slots=True)
 class UseRules:
-    """How one language's references are found in its tree. Node types by their names in the grammar."""
+    """How one language's references are found in its tree.
+
+    Node types by their names in the grammar. Where a child is: its field, its position among the named children (negative: from the end), or `#TYPE|TYPE`, the last child of one of these types.
+    """
 
     names: frozenset[str]
     """Leaves that are names."""
@@ -37,7 +40,7 @@ class UseRules:
     makes: dict[str, str | int] = field(default_factory=dict)
     """Calls of a constructor, and where the class is."""
     members: dict[str, tuple[str | int, str | int]] = field(default_factory=dict)
-    """What takes a member of a value: where the value is, where the member's name."""
+    """What takes a member of a value: where the value is, where the member's name. The member may be one of them again."""
     called_members: frozenset[str] = frozenset()
     """Those of `members` that call it, also without a value (Java's `f(x)`)."""
     roles: dict[str, int] = field(default_factory=dict)
@@ -72,6 +75,16 @@ class UseRules:
     """Whether members of the class around need no `this`."""
     package_files: bool = False
     """Whether the files of one folder see each other's names without an import."""
+    promoted: dict[str, str] = field(default_factory=dict)
+    """Parameters of a constructor that are fields as well, and the child that tells so ("": always)."""
+    own_variables: frozenset[str] = frozenset()
+    """Leaves that name a field of the object around (Ruby's `@x`)."""
+    variables: frozenset[str] = frozenset()
+    """Leaves that never name a definition (PHP's `$x`)."""
+    selectors: frozenset[str] = frozenset()
+    """What takes a member of the siblings before it (Dart)."""
+    exports: bool = False
+    """Whether `module.exports` says what other files get."""
     package: str = ""
     """The node that names the package or namespace."""
     string_types: bool = False

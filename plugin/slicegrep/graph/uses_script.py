@@ -174,6 +174,8 @@ _JAVASCRIPT = UseRules(
         {"parenthesized_expression", "await_expression", "non_null_expression", "satisfies_expression"}
     ),
     casts={"as_expression": -1},
+    promoted={"required_parameter": "accessibility_modifier"},
+    exports=True,
 )  # fmt: skip
 
 RULES = {

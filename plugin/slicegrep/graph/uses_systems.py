@@ -38,7 +38,6 @@ _GO = UseRules(
         "short_var_declaration": ("left", "right", ""),
         "var_spec": ("name", "value", "type"),
         "parameter_declaration": ("name", "", "type"),
-        "type_spec": ("name", "", ""),
     },
     returns={"function_declaration": "result", "method_declaration": "result"},
     loops={"range_clause": ("left", "right")},
@@ -179,8 +178,8 @@ _CPP = replace(
 )
 
 _ZIG = UseRules(
-    names=frozenset({"identifier"}),
-    calls={"call_expression": "function"},
+    names=frozenset({"identifier", "builtin_identifier"}),
+    calls={"call_expression": "function", "builtin_function": 0},
     makes={"struct_initializer": 0},
     members={"field_expression": ("object", "member")},
     roles={

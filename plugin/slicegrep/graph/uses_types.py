@@ -19,15 +19,94 @@ _LONGEST = 300
 """Characters of a type that is looked at."""
 
 _PASSING = frozenset(
-    ["Optional", "Promise", "Awaitable", "Final", "ClassVar", "Annotated", "Readonly", "Partial", "Required", "NonNullable", "Box", "Rc", "Arc", "Ref", "shared_ptr", "unique_ptr", "Task", "ValueTask", "Future", "Lazy", "PromiseLike", "Awaited", "NotRequired", "Deferred", "Pick", "Omit"]
+    [
+        "Optional",
+        "Promise",
+        "Awaitable",
+        "Final",
+        "ClassVar",
+        "Annotated",
+        "Readonly",
+        "Partial",
+        "Required",
+        "NonNullable",
+        "Box",
+        "Rc",
+        "Arc",
+        "Ref",
+        "shared_ptr",
+        "unique_ptr",
+        "Task",
+        "ValueTask",
+        "Future",
+        "Lazy",
+        "PromiseLike",
+        "Awaited",
+        "NotRequired",
+        "Deferred",
+        "Pick",
+        "Omit",
+    ]
 )
 """Generic types whose members are mostly used as those of their first argument."""
 _MANY = frozenset(
-    ["List", "list", "Sequence", "MutableSequence", "Iterable", "Iterator", "Generator", "Set", "set", "frozenset", "FrozenSet", "AbstractSet", "Collection", "deque", "Array", "ReadonlyArray", "Vec", "VecDeque", "ArrayList", "LinkedList", "IEnumerable", "IList", "ICollection", "AsyncIterator", "AsyncGenerator", "AsyncIterable", "MutableList", "HashSet", "IReadOnlyList", "Stream", "Seq", "vector", "ReadonlySet", "IterableIterator"]
+    [
+        "List",
+        "list",
+        "Sequence",
+        "MutableSequence",
+        "Iterable",
+        "Iterator",
+        "Generator",
+        "Set",
+        "set",
+        "frozenset",
+        "FrozenSet",
+        "AbstractSet",
+        "Collection",
+        "deque",
+        "Array",
+        "ReadonlyArray",
+        "Vec",
+        "VecDeque",
+        "ArrayList",
+        "LinkedList",
+        "IEnumerable",
+        "IList",
+        "ICollection",
+        "AsyncIterator",
+        "AsyncGenerator",
+        "AsyncIterable",
+        "MutableList",
+        "HashSet",
+        "IReadOnlyList",
+        "Stream",
+        "Seq",
+        "vector",
+        "ReadonlySet",
+        "IterableIterator",
+    ]
 )
 """Those that hold values of their first argument."""
 _BY_KEY = frozenset(
-    ["dict", "Dict", "Mapping", "MutableMapping", "Map", "HashMap", "Record", "defaultdict", "OrderedDict", "WeakMap", "ReadonlyMap", "Dictionary", "ConcurrentHashMap", "BTreeMap", "map", "unordered_map"]
+    [
+        "dict",
+        "Dict",
+        "Mapping",
+        "MutableMapping",
+        "Map",
+        "HashMap",
+        "Record",
+        "defaultdict",
+        "OrderedDict",
+        "WeakMap",
+        "ReadonlyMap",
+        "Dictionary",
+        "ConcurrentHashMap",
+        "BTreeMap",
+        "map",
+        "unordered_map",
+    ]
 )
 """Those that hold values of their second argument."""
 

@@ -6,7 +6,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, FileFacts, Use
+from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, Binding, FileFacts, Use
 from slicegrep.graph.uses_rules import BIND, CALLED, DEFINED, INHERITED, MADE, READ, SKIP, TYPED, UseRules
 from slicegrep.graph.uses_types import ANY, type_value
 
@@ -26,6 +26,7 @@ _CHECK = 4_096
 
 _KINDS = {READ: REFERENCE, CALLED: CALL, MADE: CALL, TYPED: REFERENCE, INHERITED: INHERITANCE}
 _TYPE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_REQUIRED = re.compile(r"(?:require|import|@import)\s*\(?\s*[\"']([^\"'()]+)[\"']\s*\)?")
 _PARTED = re.compile(r"::|\\|->")
 
 
@@ -69,6 +70,8 @@ class Walk:
         self.text = text
         self.imports: list[tuple[str, int]] = []
         """The import statements, and the lines that they begin in."""
+        self.bindings: list[Binding] = []
+        """What calls of `require` bind, and what is exported by assignment."""
         self.package = ""
         self.late = False
         self._file = _Scope(None, 0)
@@ -115,7 +118,7 @@ class Walk:
         if given is None:
             given = rules.roles.get(kind)
         if given is not None:
-            role = given
+            role = role if given == TYPED and role == INHERITED else given
         elif around in rules.calls and self._is(node, field, rules.calls[around]):
             role = CALLED
         elif around in rules.makes and self._is(node, field, rules.makes[around]):
@@ -139,13 +142,15 @@ class Walk:
         if kind in rules.names:
             self._name(node, role, scope)
             return None
+        if kind in rules.selectors:
+            return None if self._selected(node, scope) else (READ, scope)
         if kind in rules.members:
             return self._member(node, role, scope)
-        if kind in rules.classes or kind in rules.functions:
-            return READ, self._opened(node, scope)
         if kind in rules.assigns:
             self._assigned(node, around, scope)
-        elif kind in rules.loops:
+        if kind in rules.classes or kind in rules.functions:
+            return READ, self._opened(node, scope)
+        if kind in rules.loops:
             self._looped(node, scope)
         elif kind in rules.returned and scope.is_function:
             scope.returned.append(self.path(node.named_child(0)) if node.named_child_count else "''")
@@ -174,7 +179,7 @@ class Walk:
             if not (scope.names.get(text) and scope.names[text][-1][0] >= node.start_byte):
                 scope.bind(text, node.end_byte, "?")
             return
-        if text in self.rules.selfs or text in self.rules.supers:
+        if text in self.rules.selfs or text in self.rules.supers or node.type in self.rules.variables:
             return
         self._use(text, "", node, role, scope)
 
@@ -189,12 +194,41 @@ class Walk:
         rules = self.rules
         value, name = (self._child(node, key) for key in rules.members[node.type])
         called = node.type in rules.called_members
-        if name is not None and name.type not in rules.members:
-            receiver = self.path(value) if value is not None else ""
+        receiver = self.path(value) if value is not None else ""
+        while name is not None and name.type in rules.members:  # `a::` of `a::b::c` stands outermost
+            above, name = (self._child(name, key) for key in rules.members[name.type])
+            receiver = f"{receiver}.{self.path(above)}" if above is not None else receiver
+        leaf = self._leaf(name) if name is not None else None
+        if leaf is not None and (receiver or called):
             how = CALLED if called else READ if role == BIND else role
-            if value is not None or called:
-                self._use(self._text(name), receiver, name, how, scope)
+            self._use(self._text(leaf), receiver, leaf, how, scope)
         return (READ, scope)
+
+    def _selected(self, node: Node, scope: _Scope) -> bool:
+        """Note a member of what stands before it: `a` `.b` `()` `.c` are siblings. False where it is none."""
+        name = self._child(node, -1)
+        at = node.parent if node.parent is not None and node.parent.type == "selector" else node
+        following = at.next_named_sibling
+        parts: list[str] = []
+        before = at.prev_named_sibling
+        while before is not None and before.type == "selector" and len(parts) < _DEEPEST:
+            inner = self._child(before, 0)
+            leaf = self._leaf(inner) if inner is not None and inner.type in self.rules.selectors else None
+            parts.append(f".{self._text(leaf)}" if leaf is not None else "()")
+            before = before.prev_named_sibling
+        if name is None or before is None or name.type not in self.rules.names:
+            return False
+        called = following is not None and self._text(following).startswith("(")
+        receiver = self.path(before) + "".join(reversed(parts))
+        self._use(self._text(name), receiver, name, CALLED if called else READ, scope)
+        return True
+
+    def _leaf(self, node: Node) -> Node | None:
+        """Return the name that a node begins with: `f` of `f<T>`."""
+        found: Node | None = node
+        while found is not None and found.type not in self.rules.names:
+            found = self._child(found, 0)
+        return found
 
     def _use(self, name: str, receiver: str, node: Node, role: int, scope: _Scope) -> None:
         start = node.start_point
@@ -216,8 +250,9 @@ class Walk:
             self._scopes.append(inner := _Scope(scope, line, is_class=True))
             return inner
         opened = _Scope(scope, line, is_function=True)
-        where = rules.returns.get(kind, "")
-        returned = self._child(node, where) if where != "" else None
+        returned = self._child(node, rules.returns.get(kind, ""))
+        if returned is not None and returned.type == "parameter_list":  # Go: a value and an error
+            returned = self._child(returned, 0)
         if returned is not None and (value := self._type(returned)):
             self._returns[line] = value
         else:
@@ -253,29 +288,69 @@ class Walk:
         rules, kind = self.rules, node.type
         left_key, right_key, type_key = rules.assigns[kind]
         left = self._child(node, left_key)
-        right = self._child(node, right_key) if right_key != "" else None
-        typed = self._child(node, type_key) if type_key != "" else None
+        right = self._child(node, right_key)
+        typed = self._child(node, type_key)
         while left is not None and left.type in rules.wrappers:
             left = self._child(left, 0)
         if left is None:
             return
+        if right is not None and rules.exports:
+            self._exported(left, right)
         if right is not None and (right.type in rules.functions or right.type in rules.classes):
             value = f"@{left.start_point.row + 1}"
         elif typed is not None:
             value = self._type(typed)
-        elif right is None:
-            value = "?"
+        elif right is None or right == left:
+            return
         else:
             value = self.path(right) + ("[w]" if around == "with_item" else "")
         if around == "except_clause":
             value = f"<{value}>" if value[0] not in "?'<" else ANY
-        if left.type in self.rules.members:
+        if left.type in rules.own_variables:
+            self._of_class(scope, self._text(left), left, self._looked_through(value, left.start_byte, scope))
+        elif left.type in rules.members:
             self._note_attribute(left, value, scope)
+        elif value[0] == '"' and value[-1] == '"' and left.type not in rules.names:
+            self._unpacked(left, value[1:-1])
         elif left.type in self.rules.names:
             name = self._text(left)
             # After the statement: `x = x.y` reads the old one.
             if kind != "assignment_expression" or name in scope.names:
                 scope.bind(name, node.end_byte, value)
+            telling = rules.promoted.get(kind)
+            if telling == "" or (telling and self._child(node, f"#{telling}") is not None):
+                self._of_class(scope, name, node, value)
+
+    def _unpacked(self, pattern: Node, module: str) -> None:
+        """Note what `const { a, b: c } = require(module)` binds."""
+        for child in pattern.named_children:
+            key, value = child.child_by_field_name("key"), child.child_by_field_name("value")
+            name, local = key or child, value or child
+            if name.child_count == 0 and local.child_count == 0:
+                line = child.start_point.row + 1
+                self.bindings.append(Binding(self._text(local), module, self._text(name), line))
+
+    def _exported(self, left: Node, right: Node) -> None:
+        """Note what `module.exports = ...` and `exports.a = ...` give to other files."""
+        target = self.path(left).removeprefix("module.")
+        if target == "exports" and right.type == "object":
+            for child in right.named_children:
+                value = child.child_by_field_name("value")
+                name = child.child_by_field_name("key") or child.child_by_field_name("name") or child
+                self._export(self._text(name), value or name)
+        elif target == "exports":
+            self._export("default", right)
+        elif target.startswith("exports.") and target.count(".") == 1:
+            self._export(target[len("exports.") :], right)
+
+    def _export(self, name: str, value: Node) -> None:
+        kind, line = value.type, value.start_point.row + 1
+        expression = (
+            f"@{line}" if kind in self.rules.functions or kind in self.rules.classes else self.path(value)
+        )
+        if kind == "property_identifier":  # a method of the object
+            expression = f"@{line}"
+        self.bindings.append(Binding(name, "", expression, line, exported=True))
 
     def _looped(self, node: Node, scope: _Scope) -> None:
         left, right = (self._child(node, key) for key in self.rules.loops[node.type])
@@ -292,13 +367,15 @@ class Walk:
             or self._looked_through(self.path(owner), left.start_byte, scope) != "self"
         ):
             return
+        self._of_class(scope, self._text(name), left, self._looked_through(value, left.start_byte, scope))
+
+    def _of_class(self, scope: _Scope, name: str, node: Node, value: str) -> None:
+        """Note a field of the class around."""
         around: _Scope | None = scope
         while around is not None and not around.is_class:
             around = around.outer
         if around is not None:
-            around.bind(
-                self._text(name), left.start_byte, self._looked_through(value, left.start_byte, scope)
-            )
+            around.bind(name, node.start_byte, value)
 
     def _type(self, node: Node) -> str:
         return type_value(self._text(node))
@@ -312,17 +389,23 @@ class Walk:
             text = self._text(node)
             if text in rules.selfs or kind in rules.selfs:
                 return "self"
+            if kind in rules.own_variables:
+                return f"self.{text}"
             return "super" if text in rules.supers or kind in rules.supers else text
         if kind in rules.members:
             value, name = (self._child(node, key) for key in rules.members[kind])
             if name is None:
                 return "?"
-            whole = self._text(name) if name.type not in rules.members else self.path(name, depth + 1)
+            leaf = self._leaf(name) if name.type not in rules.members else None
+            whole = self._text(leaf) if leaf is not None else self.path(name, depth + 1)
             if value is not None:
                 whole = f"{self.path(value, depth + 1)}.{whole}"
             whole += "()" if kind in rules.called_members else ""
         elif kind in rules.calls:
             callee = self._child(node, rules.calls[kind])
+            required = _REQUIRED.fullmatch(self._text(node)) if callee is not None else None
+            if required is not None:
+                return f'"{required.group(1)}"'
             whole = "?" if callee is None else self.path(callee, depth + 1) + "()"
         elif kind in rules.makes:
             made = self._child(node, rules.makes[kind])
@@ -349,7 +432,7 @@ class Walk:
         for _ in range(_SUBSTITUTED):
             first = re.match(r"[^.(\[]*", expression)
             name = first.group() if first else ""
-            if not name or name[0] in "?<@'":
+            if not name or name[0] in "?<@'\"":
                 return expression
             found = None
             while at is not None and (not at.is_function or (found := at.value(name, byte)) is None):
@@ -382,7 +465,7 @@ class Walk:
                 uses.append(Use(name, "", line, column, kind))
             elif value[0] == "@":
                 uses.append(Use(name, value, line, column, kind))
-            elif value[0] not in "?<'" and value[-1] not in ")]":
+            elif value[0] not in "?<'\"" and value[-1] not in ")]":
                 above, _, last = value.rpartition(".")
                 uses.append(Use(last, above, line, column, kind))
         for scope, byte in self._unsaid:
@@ -399,7 +482,10 @@ class Walk:
 
     def _child(self, node: Node, key: str | int) -> Node | None:
         if isinstance(key, str):
-            return node.child_by_field_name(key)
+            if key[:1] == "#":
+                kinds = key[1:].split("|")
+                return next((one for one in reversed(node.named_children) if one.type in kinds), None)
+            return node.child_by_field_name(key) if key else None
         count = node.named_child_count
         at = key if key >= 0 else count + key
         return node.named_child(at) if 0 <= at < count else None
@@ -415,5 +501,5 @@ def _fields(scope: _Scope) -> dict[str, str]:
         values = [value for _, value in given]
         typed = [value for value in values if value[0] == "<" and value != ANY]
         telling = [value for value in values if value[0] not in "?'<"]
-        kept[name] = (typed or telling or values)[0]
+        kept[name.lstrip("$")] = (typed or telling or values)[0]
     return kept
