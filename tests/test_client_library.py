@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from served import Served, serving, write_tree
 from slicegrep.client import (
     Agent,
     Ambiguous,
@@ -221,8 +222,10 @@ def test_the_same_calls_are_awaited_with_async_agent(stand: Stand) -> None:
         (409, Ambiguous),
         (413, TooLarge),
         (422, InvalidRequest),
+        (415, InvalidRequest),
         (429, Busy),
         (500, ServerFault),
+        (501, ServerFault),
     ],
 )
 def test_a_refusal_is_a_named_error_with_the_servers_sentence_and_is_not_repeated(
@@ -503,3 +506,63 @@ def test_without_httpx_one_sentence_says_what_to_install() -> None:
     assert done.stderr.splitlines()[-1] == (
         "ImportError: slicegrep.client needs httpx: pip install 'slicegrep[client]'"
     )
+
+
+SHOP = {
+    "shop/cart.py": "class Cart:\n    def total(self):\n        return 3\n",
+    "shop/pay.py": "from shop.cart import Cart\n\n\ndef pay(cart: Cart):\n    return charge(cart.total())\n\n\ndef charge(amount):\n    return amount\n",
+    "tests/test_pay.py": "from shop.pay import charge\n\n\ndef test_charge():\n    assert charge(3) == 3\n",
+}
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """Yield `slicegrep serve` with one tree."""
+    home = tmp_path_factory.mktemp("served")
+    tree = write_tree(home / "tree", SHOP)
+    with serving(home, "--namespace", f"shop={tree}") as server:
+        yield server
+
+
+@pytest.fixture
+def real(served: Served) -> Iterator[Agent]:
+    """Yield a client of the real server."""
+    with Agent(f"http://127.0.0.1:{served.port}", served.token, namespace="shop") as agent:
+        yield agent
+
+
+def test_the_real_server_answers_every_operation(real: Agent) -> None:
+    """All six, with lines, bodies, neighbours and an envelope."""
+    answer = real.code.enclosing(["shop/cart.py:3", "shop/pay.py:1"], include_body=True, neighbours=True)
+    assert [row.symbol for row in answer.rows] == ["Cart.total", ""]
+    assert answer.rows[0].body == "    def total(self):\n        return 3"
+    assert [entry.symbol for entry in answer.neighbours] == ["Cart.total"]
+    assert real.code.symbol("shop/cart.py#Cart.total").symbols[0].start == 2
+    assert real.code.search("def charge").result.chunks[0].file == "shop/pay.py"
+    assert [one.symbol for one in real.code.callers(name="charge").related if one.relation == "call"] != []
+    assert "charge" in [one.symbol for one in real.code.callees("shop/pay.py#pay").related]
+    assert "pay" in [one.symbol for one in real.code.impact(name="charge").reached]
+
+
+def test_more_than_200_locations_are_the_same_as_each_alone(real: Agent) -> None:
+    """401 rows of the real server, of which each is what a call for it alone says."""
+    wanted = [f"shop/pay.py:{n % 12 + 1}" for n in range(401)]
+    together = real.code.enclosing(wanted)
+    alone = {where: real.code.enclosing([where]).rows[0] for where in set(wanted)}
+    assert together.rows == [alone[where] for where in wanted]
+
+
+def test_the_real_servers_refusals_have_their_names(served: Served, real: Agent) -> None:
+    """Another token, another namespace, no such symbol, a location without a line, a body that is too large."""
+    url = f"http://127.0.0.1:{served.port}"
+    with Agent(url, "another", namespace="shop") as agent, pytest.raises(Unauthorized):
+        agent.code.enclosing(["shop/cart.py:3"])
+    with Agent(url, served.token, namespace="none") as agent, pytest.raises(NotFound, match="none"):
+        agent.code.enclosing(["shop/cart.py:3"])
+    with pytest.raises(NotFound, match="nobody"):
+        real.code.symbol(name="nobody")
+    with pytest.raises(InvalidRequest, match=r"shop/cart\.py:0"):
+        real.code.enclosing(["shop/cart.py:0"])
+    with pytest.raises(TooLarge, match="1,000,000"):
+        real.code.enclosing([f"{'🛒' * 4_000}:{n}" for n in range(1, 101)])
+    assert real.code.enclosing(["../../etc/passwd:1"]).rows[0].symbol == ""

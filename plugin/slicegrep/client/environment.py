@@ -33,7 +33,7 @@ def connection_of(environment: Mapping[str, str]) -> Connection:
     """
 
     def named(name: str) -> str:
-        return environment.get(f"SLICEGREP_{name}", "") or environment.get(f"LOOM_{name}", "")
+        return environment.get(f"SLICEGREP_{name}", "").strip() or environment.get(f"LOOM_{name}", "").strip()
 
     file = _file(named("CONFIG_FILE"), environment, "config.json")
     told = _config(file)
@@ -60,7 +60,7 @@ def _text(path: str) -> str:
     try:
         with open(path, encoding="utf-8") as file:
             return file.read(65_536).strip()
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return ""
     except (OSError, ValueError):
         raise ValueError(f"{path} cannot be read") from None
@@ -70,7 +70,7 @@ def _config(path: str) -> dict[str, str]:
     text = _text(path)
     try:
         found = json.loads(text) if text else {}
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
         raise ValueError(f"{path} is not a JSON object of texts: url, token, namespace")

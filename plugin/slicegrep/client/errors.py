@@ -62,7 +62,7 @@ class ServerFault(SlicegrepError):
 
 
 class TimedOut(SlicegrepError):
-    """There was no whole answer in time."""
+    """There was no whole answer in time: in the client's, or in the server's own (408, 504)."""
 
 
 class Unreachable(SlicegrepError):
@@ -77,10 +77,12 @@ _BY_STATUS: dict[int, type[SlicegrepError]] = {
     401: Unauthorized,
     403: Forbidden,
     404: NotFound,
+    408: TimedOut,
     409: Ambiguous,
     413: TooLarge,
     429: Busy,
     503: Busy,
+    504: TimedOut,
 }
 
 
