@@ -5,13 +5,15 @@ from __future__ import annotations
 import posixpath
 import re
 import time
+from threading import Lock
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, proxy, ref
 
 from slicegrep.graph.facts import CALL, STRENGTH, FileFacts
 from slicegrep.graph.kept import kept_of
 from slicegrep.graph.places import around
 from slicegrep.graph.resolve import CONSTRUCTED, Resolver
-from slicegrep.graph.uses import facts_of
+from slicegrep.graph.uses import LONG_LINES, facts_of
 from slicegrep.graph.values import Edge
 from slicegrep.languages import LANGUAGES
 
@@ -24,29 +26,33 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from slicegrep.graph.facts import Use
-    from slicegrep.index import FileRow, SymbolRow, View
+    from slicegrep.index import SymbolRow, View
 
 __all__ = ["DYNAMIC", "ParserTier"]
 
 DYNAMIC = "parser tier: dynamic calls are not resolved"
 _WRITTEN_AT_ONCE = 64
 """Files whose facts are written together: a transaction takes about as long as parsing one."""
+_MOST_USES = 400_000
+"""References of one view's files that are at hand without asking `kept` (about 100 bytes each, shared with it)."""
+_MOST_TARGETS = 200_000
+"""Resolved references of one view."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init"})
 _LEAST = 0.02
 """Less sure edges are not worth a line."""
 
 
 class ParserTier:
-    """The edges of one view."""
+    """The edges of one view. Any thread may ask; what was resolved is kept as long as the view."""
 
     def __init__(self, view: View, home: str) -> None:
         self._view = view
-        self._kept = kept_of(view.root, home)
-        self._keys: dict[int, str] = {}
-        self._facts: dict[int, FileFacts] = {}
-        self._new: dict[str, FileFacts] = {}
-        self._resolver = Resolver(view, self._of_file)
-        self._targets: dict[tuple[int, Use], dict[int, float]] = {}
+        views = _known.setdefault(home, WeakKeyDictionary())
+        state = views.get(view)
+        if state is None:
+            state = views[view] = _State(view, home)
+        self._state = state
+        self._resolver = state.resolver
 
     def callers(
         self, symbol: int, *, until: float, skip: frozenset[int] = frozenset()
@@ -64,7 +70,7 @@ class ParserTier:
             if time.monotonic() > until:
                 late = len(files) - at
                 break
-            facts = self._of_file(file)
+            facts = self._state.facts_of(file)
             causes += facts.causes
             names = wanted | {one.local for one in facts.bindings if one.name in wanted}
             for use in facts.uses:
@@ -72,7 +78,7 @@ class ParserTier:
                     sure = self._sure(file, use, row)
                     if sure >= _LEAST:
                         found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
-        self._write()
+        self._state.write()
         if late:
             causes.append(f"{late} of {len(files)} files were not looked at in time")
         return self._edges(found), list(dict.fromkeys(causes))
@@ -81,7 +87,7 @@ class ParserTier:
         """Return the definitions that one refers to, the surest first, and why there may be more."""
         row = self._view.symbol(symbol)
         causes = [DYNAMIC]
-        facts = self._of_file(row.file)
+        facts = self._state.facts_of(row.file)
         causes += facts.causes
         found: dict[tuple[int, int], _Edge] = {}
         for use in facts.uses:
@@ -89,10 +95,10 @@ class ParserTier:
                 causes.append("1 of 1 files were not looked at in time")
                 break
             if row.start <= use.line <= row.end:
-                for target, sure in self._resolved(row.file, use).items():
+                for target, sure in self._state.targets(row.file, use).items():
                     if sure >= _LEAST and not self._is_inside(target, row):
                         found.setdefault((self._view.symbol_file[target], target), _Edge()).add(use, sure)
-        self._write()
+        self._state.write()
         return self._edges(found), list(dict.fromkeys(causes))
 
     def _is_inside(self, target: int, row: SymbolRow) -> bool:
@@ -111,7 +117,7 @@ class ParserTier:
             owner = re.split(r"[.:#\\]+", self._resolver.owner(row.id))[-1]
             names |= {owner} - {""}
         if row.parent < 0:
-            for one in self._of_file(row.file).bindings:
+            for one in self._state.facts_of(row.file).bindings:
                 if one.exported and one.name.rpartition(".")[2] in names:
                     names.add(one.local)
         return names
@@ -142,46 +148,11 @@ class ParserTier:
 
     def _sure(self, file: int, use: Use, row: SymbolRow) -> float:
         """Return how likely a reference is to a definition."""
-        targets = self._resolved(file, use)
+        targets = self._state.targets(file, use)
         sure = targets.get(row.id, 0.0)
         if not sure and row.name in _CONSTRUCTORS and use.kind == CALL and row.parent in targets:
             sure = min(CONSTRUCTED, targets[row.parent])
         return sure
-
-    def _resolved(self, file: int, use: Use) -> dict[int, float]:
-        known = self._targets.get((file, use))
-        if known is None:
-            known = self._targets[file, use] = self._resolver.targets(file, use)
-        return known
-
-    # Facts
-
-    def _of_file(self, file: int) -> FileFacts:
-        """Return the facts of a file, by its content."""
-        facts = self._facts.get(file)
-        if facts is None:
-            facts = self._facts[file] = self._looked_up(self._view.files[file])
-        return facts
-
-    def _looked_up(self, row: FileRow | None) -> FileFacts:
-        source = self._view.read(row.path) if row is not None and row.language in LANGUAGES else None
-        if source is None or row is None:
-            return FileFacts()
-        if "minified" in row.flags:
-            return FileFacts(causes=("a minified file was left out",))
-        how = f"{source.digest} {row.language} {posixpath.splitext(row.path)[1]}"
-        key = blake2b(how.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
-        facts = self._new.get(key) or self._kept.get([key]).get(key)
-        if facts is None:
-            facts = self._new[key] = facts_of(source)
-            if len(self._new) >= _WRITTEN_AT_ONCE:
-                self._write()
-        return facts
-
-    def _write(self) -> None:
-        if self._new:
-            self._kept.put(self._new)
-            self._new = {}
 
     def _edges(self, found: dict[tuple[int, int], _Edge]) -> list[Edge]:
         edges = [
@@ -189,6 +160,74 @@ class ParserTier:
             for (file, symbol), one in found.items()
         ]
         return sorted(edges, key=lambda edge: (-edge.confidence, self._path(edge.file), edge.lines))
+
+
+class _State:
+    """What is known of one view: the facts of its files, and what their references were resolved to."""
+
+    def __init__(self, view: View, home: str) -> None:
+        self._view = ref(view)
+        self._kept = kept_of(view.root, home)
+        self._facts: dict[int, FileFacts] = {}
+        self._held = 0
+        self._new: dict[str, FileFacts] = {}
+        self._lock = Lock()
+        self._targets: dict[tuple[int, Use], dict[int, float]] = {}
+        self.resolver = Resolver(proxy(view), self.facts_of)
+
+    def targets(self, file: int, use: Use) -> dict[int, float]:
+        """Return what a reference was resolved to."""
+        known = self._targets.get((file, use))
+        if known is None:
+            if len(self._targets) >= _MOST_TARGETS:
+                self._targets = {}
+            known = self._targets[file, use] = self.resolver.targets(file, use)
+        return known
+
+    def facts_of(self, file: int) -> FileFacts:
+        """Return the facts of a file, by its content."""
+        facts = self._facts.get(file)
+        if facts is None:
+            facts = self._looked_up(file)
+            if self._held > _MOST_USES:
+                self._facts, self._held = {}, 0
+            self._facts[file] = facts
+            self._held += len(facts.uses) + 50
+        return facts
+
+    def _looked_up(self, file: int) -> FileFacts:
+        view = self._view()
+        row = view.files[file] if view is not None else None
+        source = (
+            view.read(row.path)
+            if view is not None and row is not None and row.language in LANGUAGES
+            else None
+        )
+        if source is None or row is None:
+            return FileFacts()
+        if "minified" in row.flags:
+            return FileFacts(causes=(LONG_LINES,))
+        how = f"{source.digest} {row.language} {posixpath.splitext(row.path)[1]}"
+        key = blake2b(how.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+        facts = self._kept.get([key]).get(key)
+        if facts is None:
+            facts = facts_of(source)
+            with self._lock:
+                self._new[key] = facts
+            if len(self._new) >= _WRITTEN_AT_ONCE:
+                self.write()
+        return facts
+
+    def write(self) -> None:
+        """Write what was found since the last time."""
+        with self._lock:
+            new, self._new = self._new, {}
+        if new:
+            self._kept.put(new)
+
+
+_known: dict[str, WeakKeyDictionary[View, _State]] = {}
+"""By home and view."""
 
 
 class _Edge:

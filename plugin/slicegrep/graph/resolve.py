@@ -40,6 +40,7 @@ CONSTRUCTED = 0.75
 
 _STEPS = 12
 """Names, imports and bases that are followed from one reference."""
+_MOST_ANCESTORS = 100
 _GUESSES = 8
 """More definitions of one name than this say nothing about a receiver that is not known."""
 
@@ -188,6 +189,7 @@ class Resolver:
         self.modules = Modules(view)
         self._tops: dict[int, dict[str, list[int]]] = {}
         self._members: dict[int, dict[str, dict[str, list[int]]]] = {}
+        self._ancestors: dict[int, set[int]] = {}
         self._lines: dict[int, dict[int, list[int]]] = {}
 
     # What is asked
@@ -556,18 +558,21 @@ class Resolver:
             value = self._member(value, part, file, steps - 1) if part not in ("()", "[]") else _UNKNOWN
         return value
 
-    def ancestors(self, symbol: int, steps: int = _STEPS) -> set[int]:
+    def ancestors(self, symbol: int) -> set[int]:
         """Return the classes of the tree that a class inherits from."""
+        known = self._ancestors.get(symbol)
+        if known is not None:
+            return known
         found: set[int] = set()
         waiting = [symbol]
-        while waiting and steps > 0:
-            steps -= 1
+        while waiting and len(found) < _MOST_ANCESTORS:
             row = self._view.symbol(waiting.pop())
             for base in self._facts_of(row.file).bases.get(row.name_line, ()):
                 for one in self._base(row.file, base, row.id, _STEPS).symbols:
                     if one not in found:
                         found.add(one)
                         waiting.append(one)
+        self._ancestors[symbol] = found
         return found
 
     def _overriding(self, value: Value, symbols: tuple[int, ...], name: str) -> list[int]:

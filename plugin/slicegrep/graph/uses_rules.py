@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 
 __all__ = [
@@ -102,6 +103,7 @@ _HOMES = {
 _HOME_OF = {language: home for home, languages in _HOMES.items() for language in languages}
 
 
+@cache
 def use_rules_of(language: str) -> UseRules | None:
     """Return the rules of a language by its name in `LANGUAGES`, or None where no grammar serves it."""
     home = _HOME_OF.get(language)
