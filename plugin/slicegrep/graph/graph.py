@@ -27,8 +27,8 @@ _TEST_DEPTH = 3
 _TEST_CONFIDENCE = 0.5
 _MOST_TESTS = 500
 """Definitions that `tests` looks through."""
-_SOURCE_FOLDERS = ("src/main/java", "src/main/kotlin", "src/main/scala", "src", "lib", "python")
-"""Folders that are no part of a Python module's name where no package file says so."""
+_SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
+"""Folders that are no part of a Python module's name."""
 
 
 class Graph:
@@ -109,9 +109,9 @@ class Graph:
         top = len(parts) - 1
         while top and self._view.file_at("/".join([*parts[:top], "__init__.py"])):
             top -= 1
-        if top == len(parts) - 1 and parts[0] in _SOURCE_FOLDERS:
-            top = 1
-        names = parts[top:] if top < len(parts) else parts
+        if top == len(parts) - 1:  # in no package: a script, or a namespace's
+            top = int(top > 0 and parts[0] in _SOURCE_FOLDERS)
+        names = parts[top:]
         return ".".join(names[:-1] if len(names) > 1 and names[-1] == "__init__" else names)
 
     def impact(self, symbol: int, *, depth: int, most: int, least_confidence: float, until: float) -> Impact:

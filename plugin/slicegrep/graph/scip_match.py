@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.graph.facts import IMPORT as IMPORT_USE
 from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORT, last_descriptor
 from slicegrep.graph.scip_kind import import_lines, kind_of_reference
 from slicegrep.graph.uses import facts_of as uses_of
@@ -214,5 +215,5 @@ def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
     return [
         (use.line, use.name)
         for use in uses_of(source).uses
-        if (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
+        if use.kind != IMPORT_USE and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
     ]

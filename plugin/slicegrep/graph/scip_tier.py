@@ -89,7 +89,7 @@ class ScipTier:
                 mentions.append(Mention(enclosing_id(self._view, file, line), file, line, kind, confidence))
             silent = sum(map(self._silent, self.names(symbol)))
             if silent:
-                causes.append(f"scip tier: {silent} references by that name are unresolved")
+                causes.append(f"scip tier: references of that name that it does not resolve: {silent}")
             return edges_of(mentions, "scip"), causes
         return None
 
@@ -123,7 +123,7 @@ class ScipTier:
             )
             count = sum(bool(self._view.symbols_named(name)) for (name,) in silent)
             if count:
-                causes.append(f"scip tier: {count} references in it are unresolved")
+                causes.append(f"scip tier: references that it does not resolve: {count}")
             return edges_of(mentions, "scip"), causes
         return None
 

@@ -1,0 +1,1 @@
+export { Cart as Basket, checkout } from "./cart";
