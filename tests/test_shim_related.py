@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,14 +12,17 @@ from typing import Any
 
 import pytest
 from enclosing_server import enclosing_server
-from index_told import write
+from index_told import PLUGIN, write
 from slicegrep.annotate import Row, annotate
 from slicegrep.index import let_go
+from slicegrep.index.place import index_path
+from slicegrep.index.points import outlines
 from slicegrep.service.models import EnclosingRequest
 from slicegrep.service.operations import Code
 from slicegrep.shim.answers import answers_of
 from slicegrep.shim.knobs import Knobs
 from slicegrep.shim.related import block_of
+from slicegrep.source import read_source
 
 FILES = {
     "shop/__init__.py": "",
@@ -56,6 +61,12 @@ def related(tree: Path, text: str = HITS, *, seconds: float = 30, **variables: s
     return answers.related(rows)
 
 
+def digest(path: Path) -> str:
+    source = read_source(str(path))
+    assert source is not None
+    return source.digest
+
+
 def rows_of(tree: Path, definitions_of: Any, text: str) -> tuple[Row, ...]:
     return annotate(
         text,
@@ -92,10 +103,11 @@ def test_a_line_for_each_function_in_the_order_of_the_hits(tree: Path) -> None:
 
 def test_a_server_s_block_is_the_same(tree: Path) -> None:
     """Asked in the call that brings the definitions, and only where the block is wanted."""
+    local = related(tree)
     with enclosing_server(tree) as server:
         named = {"SLICEGREP_BASE_URL": server.url, "SLICEGREP_API_KEY": "k"}
         server.reply = lambda _: served(tree, server.calls[-1])
-        assert related(tree, **named, SLICEGREP_SHIM_GRAPH_K="3") == related(tree)
+        assert related(tree, **named, SLICEGREP_SHIM_GRAPH_K="3") == local
         [call] = server.calls
         assert (call["neighbours"], call["neighbour_k"]) == (True, 3)
         assert related(tree, **named, SLICEGREP_SHIM_GRAPH="off") == ""
@@ -136,11 +148,52 @@ def test_no_more_neighbours_than_wanted(tmp_path: Path) -> None:
         assert ("2 of 9 callers" in line) == (k == "2")
 
 
-def test_when_the_time_is_over_there_is_no_block(tree: Path) -> None:
-    """The index may have to be made first: the suffixes do not wait for that."""
+def test_an_index_that_is_not_made_in_time_is_there_later(tree: Path) -> None:
+    """The first search has no block and does not wait; what it began goes on, and the next one has it."""
+    write(tree, {f"many/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(300)})
     began = time.monotonic()
-    assert related(tree, seconds=0.02) == ""
-    assert time.monotonic() - began < 5
+    assert related(tree, seconds=0.05) == ""
+    assert time.monotonic() - began < 2
+    path = index_path(os.path.realpath(tree), home_of(tree))
+    while not outlines(
+        os.path.realpath(tree), home_of(tree), {"many/m299.py": digest(tree / "many/m299.py")}
+    ):
+        assert time.monotonic() - began < 60
+        time.sleep(0.05)
+    assert related(tree).startswith(HEADER)
+    assert os.path.exists(path)
+
+
+def started(tree: Path, seconds: float) -> subprocess.Popen[str]:
+    """Start a process that prints the block."""
+    code = f"""
+import sys
+sys.path[:0] = [{PLUGIN!r}, {str(Path(__file__).parent)!r}]
+from pathlib import Path
+from test_shim_related import related
+print(related(Path({str(tree)!r}), seconds={seconds}), end="", flush=True)
+"""
+    return subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def test_it_holds_no_output_up(tree: Path) -> None:
+    """Who reads the search's output sees its end at once, also while an index is still being made."""
+    write(tree, {f"many/m{n}.py": f"def f{n}():\n    return {n}\n" for n in range(300)})
+    began = time.monotonic()
+    process = started(tree, 0.05)
+    assert process.communicate(timeout=20)[0] == ""
+    while not os.path.exists(index_path(os.path.realpath(tree), home_of(tree))):
+        assert time.monotonic() - began < 60
+        time.sleep(0.05)
+
+
+def test_searches_side_by_side_each_have_their_block(tree: Path) -> None:
+    """They wait for each other, not for ever."""
+    blocks = [process.communicate(timeout=60)[0] for process in [started(tree, 40) for _ in range(4)]]
+    assert len(set(blocks)) == 1
+    assert blocks[0].startswith(HEADER)
 
 
 def test_a_fault_of_the_graph_costs_the_block_alone(

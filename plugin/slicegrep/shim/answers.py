@@ -8,7 +8,7 @@ from slicegrep.annotate import Row  # noqa: TC001 (as above)
 from slicegrep.definitions import DefinitionsUntil
 from slicegrep.revision import revision_of
 from slicegrep.shim.raw import Raw
-from slicegrep.shim.related import block_of, entries_of, functions_of
+from slicegrep.shim.related import block_of, functions_of, local_block
 from slicegrep.shim.remote import Remote, connection_of
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
@@ -79,7 +79,7 @@ class Local(Answers):
         functions = functions_of(rows, self._knobs.graph_max_anchors)
         if not functions:
             return ""
-        return block_of(entries_of(functions, self._top, self._home, self._knobs.graph_k, self._until))
+        return local_block(functions, self._top, self._home, self._knobs.graph_k, self._until)
 
 
 class _Served(Answers):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
+from slicegrep.index.place import index_path
+from slicegrep.shim.apart import done_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["HEADER", "block_of", "entries_of", "functions_of"]
+__all__ = ["HEADER", "block_of", "functions_of", "local_block"]
 
 HEADER = "[Related from slicegrep dependency graph]"
 """The block's first line: what stands before it is the real output."""
@@ -26,35 +27,29 @@ def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
     return list(first.values()) if len(first) <= most else []
 
 
-def entries_of(
-    functions: Sequence[Row], top: str, home: str, k: int, until: float
-) -> list[Mapping[str, Any]]:
-    """Return what the code operations say of the neighbourhood of functions in the tree `top`, as JSON has it.
+def local_block(functions: Sequence[Row], top: str, home: str, k: int, until: float) -> str:
+    """Return the block as the code operations tell it of the tree `top`, "" where that is not done by `until`.
 
-    None at all where that is not done by `until` (of `time.monotonic`): the index may have to be made first, and what has been
-    made by then is gone on with the next time. Raises nothing.
+    The index may have to be made first, so it is done in a process that goes on then: the next search finds it made. Any
+    fault leaves the block out. Raises nothing.
     """
-    import threading  # noqa: PLC0415 (outputs without the block need none of it)
 
-    found: list[Mapping[str, Any]] = []
+    def work() -> bytes:
+        return block_of(_asked(functions, top, home, k)).encode("utf-8", "surrogateescape")
 
-    def work() -> None:
-        try:
-            found.extend(_asked(functions, top, home, k))
-        except Exception:  # noqa: BLE001 (the thread's own boundary: no fault of the graph may spoil the output)
-            return
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(max(0.0, until - time.monotonic()))
-    return [] if thread.is_alive() else found
+    try:
+        return done_apart(work, f"{index_path(top, home)}.graph.lock", until).decode(
+            "utf-8", "surrogateescape"
+        )
+    except OSError:
+        return ""
 
 
 def _asked(functions: Sequence[Row], top: str, home: str, k: int) -> list[Mapping[str, Any]]:
     from slicegrep.service.models import EnclosingRequest  # noqa: PLC0415 (pydantic: 35 ms)
     from slicegrep.service.operations import Code  # noqa: PLC0415
 
-    inside = os.path.join(top, "")
+    inside = os.path.join(os.path.realpath(top), "")
     locations = [
         f"{file[len(inside) :]}:{row.line}"
         for row in functions
