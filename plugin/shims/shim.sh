@@ -58,17 +58,18 @@ find_real() {
   exit 127
 }
 
-# GNU grep calls itself in its messages what it was called, so the name must stay bare. Only dash cannot say it otherwise
-# than by PATH.
+# GNU grep says in its messages what it was called, so that name must stay bare. dash alone can only do that by way of
+# PATH; rg calls itself rg, and hands PATH on to what it starts.
 become_real() {
   if [ -n "$script" ]; then # it may look for the tool on PATH again, and find this one
     export SLICEGREP_SHIM_PASSED="${SLICEGREP_SHIM_PASSED:+$SLICEGREP_SHIM_PASSED:}$real"
-    exec "$real" "$@"
+  elif [ "$name" = grep ]; then
+    case ${BASH_VERSION-}${ZSH_VERSION-}${BB_ASH_VERSION-}${KSH_VERSION-} in
+    '') PATH=${real%/*}/:$PATH exec "${real##*/}" "$@" ;;
+    *) exec -a "${real##*/}" "$real" "$@" ;;
+    esac
   fi
-  case ${BASH_VERSION-}${ZSH_VERSION-}${BB_ASH_VERSION-}${KSH_VERSION-} in
-  '') PATH=${real%/*}/:$PATH exec "${real##*/}" "$@" ;;
-  *) exec -a "${real##*/}" "$real" "$@" ;;
-  esac
+  exec "$real" "$@"
 }
 
 # ---- What can be decided without Python ------------------------------------------------------------------------

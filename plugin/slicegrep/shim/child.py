@@ -50,8 +50,9 @@ class RealTool:
         actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
         if errors_too:
             actions.append((os.POSIX_SPAWN_DUP2, writing, 2))
+        child = Child(reading)
         try:
-            pid = os.posix_spawn(
+            child.pid = os.posix_spawn(
                 self._path,
                 self._words,
                 os.environ,
@@ -60,22 +61,24 @@ class RealTool:
             )
         finally:
             os.close(writing)
-        return Child(pid, reading)
+        if child.signal:
+            child.forward(child.signal)
+        return child
 
 
 class Child:
     """The running tool. A signal that reaches this process reaches it too."""
 
-    def __init__(self, pid: int, output: int) -> None:
-        """Begin to forward signals."""
+    def __init__(self, output: int) -> None:
+        """Begin to forward signals: what comes while the tool is started must reach it too."""
+        self.pid = 0
         self.output = output
         self.signal = 0
         """The signal that came while the output was held back, 0 for none."""
-        self.also = 0
+        self.helper = 0
         """Another process that a signal ends, 0 for none."""
         self.printing = False
         """Whether a signal ends this process at once: the tool's output is on its way."""
-        self._pid = pid
         self._status: int | None = None
         for number in _FORWARDED:
             if _signal.getsignal(number) is _signal.SIG_DFL:
@@ -83,12 +86,16 @@ class Child:
 
     def _met(self, number: int, _frame: object) -> None:
         self.signal = self.signal or number
-        for pid in (0 if self._status is not None else self._pid, self.also):
+        self.forward(number)
+        if self.printing:
+            die_by(number)
+
+    def forward(self, number: int) -> None:
+        """Send a signal to the tool, and to the helper."""
+        for pid in (self.pid if self._status is None else 0, self.helper):
             if pid:
                 with suppress(OSError):
                     os.kill(pid, number)
-        if self.printing:
-            die_by(number)
 
     def collect(
         self, until: float, most: int, watched: int | None, first: Callable[[], None]
@@ -124,14 +131,14 @@ class Child:
     def status(self) -> int:
         """Wait for its end and return it, as `os.waitpid` tells it."""
         if self._status is None:
-            self._status = os.waitpid(self._pid, 0)[1]
+            self._status = os.waitpid(self.pid, 0)[1]
         return self._status
 
     def kill(self) -> None:
         """End it, whatever it is at."""
         if self._status is None:
             with suppress(OSError):
-                os.kill(self._pid, _signal.SIGKILL)
+                os.kill(self.pid, _signal.SIGKILL)
             self.status()
 
     def end_likewise(self) -> NoReturn:

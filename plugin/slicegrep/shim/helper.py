@@ -67,12 +67,12 @@ def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: 
         except BaseException:  # noqa: BLE001 (the process boundary: the output is printed as it is)
             os._exit(1)
         os._exit(0)
-    child.also = pid
+    child.helper = pid
     os.close(writing)
     answer = _answer(reading, until)
     with suppress(OSError):
         os.kill(pid, _signal.SIGKILL)
-    child.also = 0
+    child.helper = 0
     os.waitpid(pid, 0)
     os.close(reading)
     try:

@@ -15,6 +15,7 @@ _SHELLS = frozenset(
         "fish", "csh", "tcsh", "elvish", "nu", "osh", "oil", "xonsh", "pwsh", "es", "rc", "ion", "murex",
     }
 )  # fmt: skip
+_KORN = frozenset({"ksh", "ksh93"})
 _PROC = "/proc"
 _OWN = "/proc/self/fd"
 _MOST_ANCESTORS = 64
@@ -30,18 +31,27 @@ def passes_on(descriptor: int, *, thorough: bool) -> bool:
     Raises OSError where the descriptor is closed.
     """
     status = os.fstat(descriptor)
+    if (
+        stat.S_ISREG(status.st_mode) and status.st_nlink == 0
+    ):  # ksh93 substitutes a command's output by such a file
+        return any(_program(pid) in _KORN for pid in _ancestors())
     if not (stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)) or not os.path.exists(_OWN):
         return False
     ancestors = _ancestors()
     if stat.S_ISSOCK(status.st_mode):
         return _socket_passes_on(descriptor, ancestors)
     pipe = os.readlink(f"{_OWN}/{descriptor}")
-    reader = next((pid for pid in ancestors if _reads(pid, pipe)), 0)
-    if not reader or _is_shell(reader):
-        return True
-    # Who makes a pipeline by itself may still hold the reading end that it gave to another command, as its input. (A
-    # process that was forked just now for something else holds, for a moment, all that its parent does.)
-    return thorough and any(_input(pid) == pipe for pid in _children(reader))
+    for pid in ancestors:
+        held = _reading(pid, pipe)
+        if held:
+            # Who makes a pipeline by itself may still hold the reading end that it gave to another command, as its input.
+            # (What was forked just now for something else holds, for a moment, all that its parent does.)
+            return (
+                _is_shell(pid)
+                or _is_fed(pid, held)
+                or (thorough and any(0 in _reading(child, pipe) for child in _children(pid)))
+            )
+    return True
 
 
 def _ancestors() -> list[int]:
@@ -62,38 +72,50 @@ def _parent(pid: int) -> int:
         return 0
 
 
-def _reads(pid: int, pipe: str) -> bool:
-    """Whether a process holds the reading end of a pipe: the link to it is then readable."""
+def _reading(pid: int, pipe: str) -> list[int]:
+    """Return the descriptors by which a process can read a pipe: the links to it are readable then."""
     folder = f"{_PROC}/{pid}/fd"
+    found: list[int] = []
     try:
         names = os.listdir(folder)
     except OSError:  # another user's
-        return False
+        return found
     for name in names:
         with suppress(OSError):  # closed since
             link = f"{folder}/{name}"
             if os.readlink(link) == pipe and os.lstat(link).st_mode & stat.S_IRUSR:
-                return True
-    return False
+                found.append(int(name))
+    return found
 
 
-def _input(pid: int) -> str:
+def _is_fed(pid: int, held: list[int]) -> bool:
+    """Whether a process was started to read this: as its input, or by name, as in `cat <(grep ...)`.
+
+    It is an ancestor then where the shell that started both has become it.
+    """
     try:
-        return os.readlink(f"{_PROC}/{pid}/fd/0")
+        with open(f"{_PROC}/{pid}/cmdline", "rb") as file:
+            words = file.read().split(b"\0")
     except OSError:
-        return ""
+        return True
+    return 0 in held or any(word.endswith(b"/fd/%d" % number) for word in words for number in held)
 
 
 def _is_shell(pid: int) -> bool:
+    return _program(pid) in _SHELLS
+
+
+def _program(pid: int) -> str:
+    """Return what a process runs, without a version; "sh" where that cannot be learned."""
     try:
-        name = os.path.basename(os.readlink(f"{_PROC}/{pid}/exe"))
+        name = os.path.basename(os.readlink(f"{_PROC}/{pid}/exe")).removesuffix(" (deleted)")
     except OSError:  # another user's
         try:
             with open(f"{_PROC}/{pid}/comm", "rb") as file:
                 name = os.fsdecode(file.read().strip())
         except OSError:
-            return True
-    return name.removesuffix(" (deleted)").rstrip("0123456789.-") in _SHELLS or name in _SHELLS
+            return "sh"
+    return name if name in _SHELLS else name.rstrip("0123456789.-")
 
 
 def _children(pid: int) -> list[int]:
