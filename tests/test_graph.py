@@ -116,7 +116,7 @@ def test_a_damaged_scip_tier_is_a_cause(shop: Shop) -> None:
     file.write_bytes(b"nothing")
     found = callers(shop, "checkout")
     assert found.envelope.tier == "parser"
-    assert "was damaged and is removed" in found.envelope.causes[0]
+    assert "cannot be read and is removed" in found.envelope.causes[0]
 
 
 def test_the_surest_come_first(shop: Shop) -> None:

@@ -240,7 +240,7 @@ def test_a_damaged_file_goes_and_says_so(python: Shop, damage: str) -> None:
     asked = tier.callers(python.symbol("price_of"), until=soon())
     assert asked is None or not asked[0]
     assert tier.causes == (
-        "scip tier: what was taken in was damaged and is removed; run `slicegrep index --scip FILE` again",
+        "scip tier: what was taken in cannot be read and is removed; run `slicegrep index --scip FILE` again",
     )
     assert not file.exists()
     python.take()

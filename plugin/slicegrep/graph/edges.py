@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.graph.scip_kind import KINDS
+from slicegrep.graph.facts import STRENGTH
 from slicegrep.graph.values import Edge
-from slicegrep.outline import enclosing
-from slicegrep.types import Outline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from slicegrep.index import View
 
-__all__ = ["Mention", "edges_of", "enclosing_id", "in_order"]
+__all__ = ["Mention", "edges_of", "in_order"]
 
 
 class Mention(NamedTuple):
@@ -40,7 +37,7 @@ def edges_of(mentions: Iterable[Mention], tier: str) -> list[Edge]:
             tuple(sorted({one.line for one in several})),
             tier,
             max(one.confidence for one in several),
-            min((one.kind for one in several), key=KINDS.index),
+            max((one.kind for one in several), key=STRENGTH.__getitem__),
         )
         for (symbol, file), several in found.items()
     ]
@@ -54,15 +51,3 @@ def in_order(view: View, edges: Iterable[Edge]) -> tuple[Edge, ...]:
         return -edge.confidence, row.path if row else "", edge.lines, edge.symbol
 
     return tuple(sorted(edges, key=key))
-
-
-def enclosing_id(view: View, file: int, line: int) -> int:
-    """Return the id of the innermost definition around a line (outline.enclosing), -1 at module level."""
-    symbols = view.symbols_of(file)
-    found = enclosing(Outline("", symbols), line)
-    if found is None:
-        return -1
-    at = bisect_left(symbols, (found.start, -found.end), key=lambda one: (one.start, -one.end))
-    while symbols[at] is not found:
-        at += 1
-    return view.first_symbol[file] + at

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 __all__ = [
     "DEFINITION",
     "ENCODINGS",
-    "IMPORT",
+    "FORWARD",
+    "IMPORTED",
     "Document",
     "Occurrence",
     "ScipError",
@@ -27,7 +28,7 @@ __all__ = [
     "last_descriptor",
 ]
 
-DEFINITION, IMPORT, FORWARD = 1, 2, 64
+DEFINITION, IMPORTED, FORWARD = 1, 2, 64
 """Bits of Occurrence.symbol_roles."""
 ENCODINGS = {1: "utf-8", 2: "utf-16", 3: "utf-32"}
 """In what units a document's columns count, by Document.position_encoding; what is not here was not said."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE
 from slicegrep.outline import enclosing
 from slicegrep.outline.nest import CLASS_KINDS
 
@@ -13,10 +14,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Outline
 
-__all__ = ["KINDS", "import_lines", "kind_of_reference"]
-
-KINDS = ("call", "inheritance", "reference", "import")
-"""Kinds of references, the strongest first."""
+__all__ = ["import_lines", "kind_of_reference"]
 
 _CALLED = re.compile(r"(?:\?\.|!|::)?(?:<[^;{}()=]*>)?\s?\(")
 """What stands behind a name that is called; type arguments may be between."""
@@ -50,8 +48,8 @@ def kind_of_reference(lines: Sequence[str], line: int, start: int, end: int, out
     """Return the kind (as Edge.kind, but for `import`) of what a 1-based line has at the columns `start` to `end`."""
     text = lines[line - 1]
     if _CALLED.match(text, end) or _MADE.search(text[:start]):
-        return "call"
-    return "inheritance" if _is_base(lines, line, start, outline) else "reference"
+        return CALL
+    return INHERITANCE if _is_base(lines, line, start, outline) else REFERENCE
 
 
 def _is_base(lines: Sequence[str], line: int, start: int, outline: Outline) -> bool:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.graph.facts import IMPORT as IMPORT_USE
-from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORT, last_descriptor
+from slicegrep.graph.facts import IMPORT
+from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORTED, last_descriptor
 from slicegrep.graph.scip_kind import import_lines, kind_of_reference
 from slicegrep.graph.uses import facts_of as uses_of
 
@@ -168,8 +168,8 @@ def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
         one = place.occurrence
         if one.roles & DEFINITION or is_head(place) or not _is_kept(place, own, source.lines):
             continue
-        if one.roles & IMPORT or one.line in imports:
-            kind = "import"
+        if one.roles & IMPORTED or one.line in imports:
+            kind = IMPORT
         else:
             kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
         for symbol in _meant(one.symbol, place.text):
@@ -215,5 +215,6 @@ def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
     return [
         (use.line, use.name)
         for use in uses_of(source).uses
-        if use.kind != IMPORT_USE and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
+        if use.kind != IMPORT
+        and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
     ]

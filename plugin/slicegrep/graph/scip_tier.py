@@ -8,8 +8,10 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from slicegrep.graph.edges import Mention, edges_of, enclosing_id
+from slicegrep.graph.edges import Mention, edges_of
+from slicegrep.graph.places import around
 from slicegrep.graph.scip_store import graph_path, opened
+from slicegrep.index.store import is_passing
 from slicegrep.outline.nest import CLASS_KINDS
 
 if TYPE_CHECKING:
@@ -25,7 +27,8 @@ OF_BASE = 0.7
 there, or another one."""
 _CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct"})
 OUT_OF_TIME = "the time ran out"
-_DAMAGED = "scip tier: what was taken in was damaged and is removed; run `slicegrep index --scip FILE` again"
+_UNREAD = "scip tier: what was taken in cannot be read"
+_DAMAGED = f"{_UNREAD} and is removed; run `slicegrep index --scip FILE` again"
 
 
 class ScipTier:
@@ -69,7 +72,8 @@ class ScipTier:
     def callers(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]] | None:
         """Return who refers to a definition, and why there may be more; None where SCIP does not know it.
 
-        Its own overloads count as it, and calls of a class as calls of its constructor. References to what it implements count too, with confidence OF_BASE.
+        Its own overloads count as it, and calls of a class as calls of its constructor. References to what it implements
+        count too, with confidence OF_BASE.
         """
         with self._reading():
             own = self._names(symbol)
@@ -86,7 +90,7 @@ class ScipTier:
                     causes.append(OUT_OF_TIME)
                     break
                 file = self._files[document]
-                mentions.append(Mention(enclosing_id(self._view, file, line), file, line, kind, confidence))
+                mentions.append(Mention(around(self._view, file, line), file, line, kind, confidence))
             silent = sum(map(self._silent, self.names(symbol)))
             if silent:
                 causes.append(f"scip tier: references of that name that it does not resolve: {silent}")
@@ -140,17 +144,18 @@ class ScipTier:
 
     @contextmanager
     def _reading(self) -> Iterator[None]:
-        """Forget a damaged file, and know nothing from then on."""
+        """Where the file cannot be read, know nothing from then on; remove it where it never can be."""
         try:
             yield
         except sqlite3.Error as error:
-            if "unable to open" not in str(error):
+            self.causes = (_UNREAD,)
+            if not is_passing(error):
                 with suppress(OSError):
                     os.unlink(self._path)
+                self.causes = (_DAMAGED,)
             self._db = None
             self._documents, self._files = {}, {}
             self.stale = frozenset()
-            self.causes = (_DAMAGED,)
 
     def _load(self) -> None:
         stale = set()
