@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from enclosing_server import EnclosingServer, enclosing_server
 from index_told import write
+from served import Served, serving
 from slicegrep.annotate import Annotated, annotate
 from slicegrep.shim.answers import Answers, Raw, answers_of
 from slicegrep.shim.knobs import Knobs
@@ -246,3 +247,48 @@ def test_a_token_that_no_header_can_hold(tree: Path, server: EnclosingServer) ->
     with pytest.raises(Raw):
         annotated(tree, asked(tree, server.url, SLICEGREP_API_KEY="a\nX-Role: admin"))
     assert server.calls == []
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Served]]:
+    """Run `slicegrep serve` on a tree in a process of its own."""
+    base = tmp_path_factory.mktemp("service")
+    many = "".join(f"def f{n}(): return {n}\n" for n in range(450))
+    write(base / "tree", {"a.py": TEXT, "sub/b.py": TEXT, "sub/e\u0301 f.py": TEXT, "many.py": many})
+    (base / "served").mkdir()
+    with serving(base / "served", "--namespace", f"shop={base / 'tree'}") as running:
+        yield base / "tree", running
+
+
+def test_the_real_service(service: tuple[Path, Served]) -> None:
+    """The same names as from the tree, in several calls, for names with letters beyond ASCII too."""
+    tree, running = service
+    url = f"http://127.0.0.1:{running.port}"
+    text = HITS + "sub/e\u0301 f.py:2:    limit = 3\n"
+    text += "".join(f"many.py:{n + 1}:def f{n}(): return {n}\n" for n in range(450))
+    home = str(tree.parent / "home")
+    local = answers_of({}, Knobs({}), os.path.realpath(tree), home, time.monotonic() + 30)
+    wanted = annotated(tree, local, text).text
+    assert wanted.count("⟵") == 454
+    for namespace in ("", "shop"):
+        answers = asked(tree, url, SLICEGREP_API_KEY=running.token, SLICEGREP_CODE_NAMESPACE=namespace)
+        assert annotated(tree, answers, text).text == wanted
+        assert answers.source == "server"  # a tree without git has no commit
+
+
+def test_what_the_real_service_refuses(service: tuple[Path, Served]) -> None:
+    """A wrong token, an unknown namespace: raw. A file that is another here than there: unresolved."""
+    tree, running = service
+    url = f"http://127.0.0.1:{running.port}"
+    with pytest.raises(Raw, match="401"):
+        annotated(tree, asked(tree, url))
+    with pytest.raises(Raw, match="404"):
+        annotated(tree, asked(tree, url, SLICEGREP_API_KEY=running.token, SLICEGREP_CODE_NAMESPACE="none"))
+    other = tree.parent / "other"
+    write(other, {"a.py": TEXT + "\n", "sub/b.py": TEXT, "new.py": TEXT})
+    found = annotated(
+        other, asked(other, url, SLICEGREP_API_KEY=running.token), HITS + "new.py:2:    limit = 3\n"
+    )
+    assert found.text == HITS.replace(
+        "b.py:5:        return key", "b.py:5:        return key ⟵ Store.fetch"
+    ) + ("new.py:2:    limit = 3\n")
