@@ -49,12 +49,17 @@ find_real() {
   '') ;;
   */*)
     real=$forced
+    [ -f "$real" ] && [ -x "$real" ] || not_found "$real"
     is_shim "$real" || return 0
     ;;
   *) find_on_path "$forced" && return ;;
   esac
   find_on_path "$name" && return
-  printf '%s: command not found\n' "$name" >&2
+  not_found "$name"
+}
+
+not_found() {
+  printf '%s: command not found\n' "$1" >&2
   exit 127
 }
 

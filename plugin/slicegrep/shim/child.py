@@ -35,8 +35,6 @@ class RealTool:
         self._path = path
         self._words = [os.path.basename(path), *words]
         self._ignored = {number for number in _HIDDEN if ignored >> (number - 1) & 1}
-        if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
-            _signal.signal(_signal.SIGINT, _signal.SIG_DFL)  # else it would print a traceback
 
     def become(self) -> NoReturn:
         """Put the tool in this process's place."""
