@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from slicegrep.mcp_server import main
+from slicegrep.mcp_server import serve_client
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -14,4 +14,4 @@ __all__ = ["serve_mcp"]
 
 def serve_mcp(parsed: Namespace) -> int:
     """Serve one client until it is gone. 0; 2 where the SDK is missing."""
-    return main(structured=not parsed.text_only)
+    return serve_client(structured=not parsed.text_only)

@@ -6,11 +6,18 @@ import gc
 import signal
 import sys
 
-__all__ = ["main"]
+__all__ = ["main", "serve_client"]
 
 
-def main(*, structured: bool = True) -> int:
-    """Serve one client until its end of standard input. 0; 2 where the SDK is missing.
+def main() -> int:
+    """Run `slicegrep-mcp`, which is `slicegrep mcp` with the same options; returns the exit code."""
+    from slicegrep.cli import main as command  # noqa: PLC0415 (the command line imports this package)
+
+    return command(["mcp", *sys.argv[1:]])
+
+
+def serve_client(*, structured: bool) -> int:
+    """Serve one client until the end of its input. 0; 1 where it broke off; 2 where the SDK is missing.
 
     `structured` sends typed results beside the text.
     """
@@ -24,18 +31,16 @@ def main(*, structured: bool = True) -> int:
     try:
         crew.hire()  # it imports what it needs while this process imports the SDK, which takes as long
         from slicegrep.mcp_server.server import serve  # noqa: PLC0415
+
+        serve(crew, structured=structured)
     except ImportError as error:
         complain(
             f"mcp needs the SDK of that name, 2 or later ({error}): slicegrep setup, or pip install 'slicegrep[mcp]'"
         )
-        crew.close()
         return 2
-    try:
-        serve(crew, structured=structured)
     except Exception as error:  # noqa: BLE001 (the process boundary: one line, no traceback)
         complain(f"mcp: the client is gone, or a fault ({type(error).__name__}: {error})")
         return 1
     finally:
         crew.close()
-        sys.stderr.flush()
     return 0

@@ -9,16 +9,16 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["NotThereError", "OutsideError", "Place", "folders_of", "placed"]
+__all__ = ["NotThereError", "Place", "RefusedError", "folders_of", "placed"]
 
 _SHOWN = 120
 
 
-class OutsideError(ValueError):
-    """A path that no root holds; the message is a sentence."""
+class RefusedError(ValueError):
+    """A call that is not served; the message is one sentence."""
 
 
-class NotThereError(OutsideError):
+class NotThereError(RefusedError):
     """A path in a root at which there is nothing."""
 
 
@@ -49,22 +49,22 @@ def folders_of(uris: Iterable[str]) -> list[str]:
 
 
 def placed(path: str, roots: Sequence[str]) -> Place:
-    """Return the place of a path: absolute, or relative to a root. Raises OutsideError where there is none, or two.
+    """Return the place of a path: absolute, or relative to a root. Raises RefusedError where there is none, or two.
 
     Where links lead counts, not how a path is spelled: `..` and links are free to go where a root holds them.
     """
     if "\0" in path:
-        raise OutsideError("a path holds no NUL")
+        raise RefusedError("a path holds no NUL")
     places = list(dict.fromkeys(_places(path, roots)))
     if not places:
         named = ", ".join(roots)
-        raise OutsideError(f"{_short(path)} is outside of what this server may read: {named}")
+        raise RefusedError(f"{_short(path)} is outside of what this server may read: {named}")
     there = [place for place in places if os.path.lexists(place.full)]
     if not there:
         raise NotThereError(f"{_short(path)}: no such file or folder")
     if len(there) > 1:
         named = ", ".join(place.full for place in there)
-        raise OutsideError(f"{_short(path or '.')} is in several roots; name one: {named}")
+        raise RefusedError(f"{_short(path or '.')} is in several roots; name one: {named}")
     return there[0]
 
 

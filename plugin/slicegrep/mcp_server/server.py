@@ -12,6 +12,7 @@ import mcp_types as types
 from mcp.server.lowlevel.server import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from pydantic import ValidationError
 
 from slicegrep import __version__
 from slicegrep.mcp_server.roots import folders_of
@@ -27,7 +28,7 @@ CALL_SECONDS = 300.0
 """What the first call in a tree of a million lines without an index may take, on a busy machine."""
 ROOTS_SECONDS = 10.0
 MOST_AT_ONCE = max(2, min(os.cpu_count() or 1, 4))
-"""Calls that run at the same time; each has a process with an index of its own in memory (60 MB for 2,800 files)."""
+"""Calls that run at the same time; each has a process with an index of its own in memory (110 MB after searches and callers in 2,800 files)."""
 SHOWS_TYPED = frozenset({"claude-code"})
 """Clients that show the model the typed result, as JSON, in place of the text (2.1.100 and 2.1.332): it costs up to five times as many
 tokens and has no line numbers, so that they get the text alone."""
@@ -145,8 +146,10 @@ async def _asked(context: Any) -> list[str]:
         told = await context.session.send_request(
             types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
         )
-    except MCPError as error:
-        complain(f"mcp: the client did not name its roots ({error}); the working directory serves")
+    except (MCPError, ValidationError) as error:
+        complain(
+            f"mcp: the client did not name its roots ({type(error).__name__}); the working directory serves"
+        )
         return []
     return [str(root.uri) for root in told.roots]
 

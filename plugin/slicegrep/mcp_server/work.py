@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from slicegrep.filemap import map_line
 from slicegrep.home import home_folder
 from slicegrep.mcp_server import texts
-from slicegrep.mcp_server.roots import NotThereError, OutsideError, Place, placed
+from slicegrep.mcp_server.roots import NotThereError, Place, RefusedError, placed
 from slicegrep.mcp_server.tools import TOOLS, Definition, MapAnswer, Slice, SlicesAnswer, Withheld
 from slicegrep.outline import outline
 from slicegrep.search import SearchError, focused_read
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from slicegrep.mcp_server.tools import MapRequest, ReadRequest
+    from slicegrep.result import Result
+    from slicegrep.schema import Answer
     from slicegrep.service.models import EnclosingRequest, SearchRequest
     from slicegrep.types import Symbol
 
@@ -46,19 +48,20 @@ def answer_of(tool: str, arguments: dict[str, Any], roots: Sequence[str]) -> tup
     unknown = [name for name in arguments if name not in TOOLS[tool].arguments]
     if unknown:
         known = ", ".join(TOOLS[tool].arguments)
-        raise OutsideError(f"{tool} has no argument {unknown[0]!r:.80}; it has {known}")
-    request = TOOLS[tool].request.model_validate(arguments)
+        raise RefusedError(f"{tool} has no argument {unknown[0]!r:.80}; it has {known}")
+    try:
+        request = TOOLS[tool].request.model_validate(arguments)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"])
+        raise RefusedError(f"{where}: {first['msg']}") from None
     text, answer = _WORK[tool](request, roots)
     return text, answer.model_dump(mode="json", exclude_defaults=True)
 
 
 def told(error: Exception) -> str:
     """Return one sentence for whoever called; of a fault of our own where it happened, without file content."""
-    if isinstance(error, ValidationError):
-        first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        return f"{where}: {first['msg']}"
-    if isinstance(error, ServiceError | OutsideError | SearchError):
+    if isinstance(error, ServiceError | RefusedError | SearchError):
         return str(error).replace("\n", " ")
     if isinstance(error, OSError):
         return f"{error.strerror or type(error).__name__}"
@@ -93,7 +96,7 @@ def _search(request: SearchRequest, roots: Sequence[str]) -> _Answered:
     return _Answered(answer.text, _slices(answer.result, folder))
 
 
-def _slices(result: Any, folder: str) -> SlicesAnswer:
+def _slices(result: Result | Answer, folder: str) -> SlicesAnswer:
     """Return the typed answer of a search, whose files are relative to `folder`."""
 
     def at(file: str) -> str:
@@ -132,12 +135,12 @@ def _slices(result: Any, folder: str) -> SlicesAnswer:
 def _map(request: MapRequest, roots: Sequence[str]) -> _Answered:
     place = placed(request.path, roots)
     if os.path.isdir(place.full):
-        raise OutsideError(f"{place.path or '.'} is a folder; a map is of a file")
+        raise RefusedError(f"{place.path or '.'} is a folder; a map is of a file")
     source = read_source(place.full, max_bytes=LARGEST)
     if source is None:
-        raise OutsideError(f"{place.path} cannot be read, or is over {LARGEST // 1_000_000} MB")
+        raise RefusedError(f"{place.path} cannot be read, or is over {LARGEST // 1_000_000} MB")
     if not source.language:
-        raise OutsideError(f"{place.path} is not source code that slicegrep knows")
+        raise RefusedError(f"{place.path} is not source code that slicegrep knows")
     symbols = outline(source).symbols
     kept, lines = _folded(symbols, [map_line(symbol, source) for symbol in symbols], request.budget)
     answer = MapAnswer(
@@ -177,7 +180,7 @@ def _enclosing(request: EnclosingRequest, roots: Sequence[str]) -> _Answered:
         used |= {place.root} if place else set()
         found.append(f"{place.path}:{line}" if place and place.path else text)
     if len(used) > 1:
-        raise OutsideError(
+        raise RefusedError(
             f"the locations of one call are to be in one root, not in {' and '.join(sorted(used))}"
         )
     answer = _code(used.pop() if used else roots[0]).enclosing(
@@ -192,7 +195,7 @@ def _enclosing(request: EnclosingRequest, roots: Sequence[str]) -> _Answered:
 
 
 def _maybe(path: str, roots: Sequence[str]) -> Place | None:
-    """Return the place of a path; None where it is not there. Raises OutsideError where no root holds it, or several do."""
+    """Return the place of a path; None where it is not there. Raises RefusedError where no root holds it, or several do."""
     try:
         return placed(path, roots)
     except NotThereError:
@@ -213,7 +216,7 @@ def _asked_of_a_root(operation: str, text: Callable[[Any], str]) -> Callable[[An
                 missing = error
         if len(found) > 1:
             named = " and ".join(found)
-            raise OutsideError(
+            raise RefusedError(
                 f"{request.symbol_id or request.name} is in {named}; put that folder before the path of its symbol_id"
             )
         if not found:
@@ -234,7 +237,7 @@ def _narrowed(request: Any, roots: Sequence[str]) -> tuple[Any, Sequence[str]]:
                 if text.startswith(root.rstrip("/") + "/"):
                     rest = text[len(root.rstrip("/")) + 1 :]
                     return request.model_copy(update={field: rest}), [root]
-            raise OutsideError(f"{text:.120} is outside of what this server may read: {', '.join(roots)}")
+            raise RefusedError(f"{text:.120} is outside of what this server may read: {', '.join(roots)}")
     return request, roots
 
 
