@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ __all__ = ["SURE", "Related"]
 
 SURE = 0.8
 """Guesses of the parser tier below this stand in no neighbourhood."""
+_LISTS = ("callers", "callees", "tests")
 _IMPORT = "import"
 _MODULE = "module"
 """The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
@@ -48,22 +50,30 @@ class Related:
         self._graph = Graph(files.view, home)
         self._until = until
 
-    def around(self, one: Definition, k: int) -> NeighbourhoodEntry:
-        """Return at most `k` callers, callees and tests each of a definition, the surest first, without mere imports."""
-        symbol = self._number(one)
-        lists: dict[str, Any] = {}
-        envelopes: list[Envelope] = []
-        for name in ("callers", "callees", "tests"):
-            found: Found = getattr(self._graph, name)(symbol, until=self._until)
-            found = replace(found, edges=tuple(edge for edge in found.edges if edge.kind != _IMPORT))
-            all_of_them, envelope = self._neighbours(found, SURE)
-            lists[name] = all_of_them[:k]
-            if len(all_of_them) > k:
-                envelope = _less(envelope, f"{k} of {len(all_of_them)} {name} are listed")
-            envelopes.append(envelope)
-        return NeighbourhoodEntry(
-            **place_of(one), **lists, module=self._graph.module(symbol), envelope=_together(envelopes)
-        )
+    def neighbourhoods(self, anchors: Sequence[Definition], k: int) -> list[NeighbourhoodEntry]:
+        """Return at most `k` callers, callees and tests of each definition, the surest first, without mere imports.
+
+        Each list gets its share of the time that is left, so that one name that stands everywhere does not take it all.
+        """
+        shares = len(_LISTS) * len(anchors)
+        entries: list[NeighbourhoodEntry] = []
+        for anchor in anchors:
+            symbol = self._number(anchor)
+            lists: dict[str, list[Neighbour]] = {}
+            envelopes: list[Envelope] = []
+            for name in _LISTS:
+                now = time.monotonic()
+                found: Found = getattr(self._graph, name)(symbol, until=now + (self._until - now) / shares)
+                shares -= 1
+                found = replace(found, edges=tuple(edge for edge in found.edges if edge.kind != _IMPORT))
+                all_of_them, envelope = self._neighbours(found, SURE)
+                lists[name] = all_of_them[:k]
+                if len(all_of_them) > k:
+                    envelope = _less(envelope, f"{k} of {len(all_of_them)} {name} are listed")
+                envelopes.append(envelope)
+            entry: dict[str, Any] = {**place_of(anchor), **lists, "module": self._graph.module(symbol)}
+            entries.append(NeighbourhoodEntry(**entry, envelope=_together(envelopes)))
+        return entries
 
     def callers(self, one: Definition, request: CallersRequest) -> RelatedAnswer:
         """Return who refers to a definition."""
@@ -123,7 +133,7 @@ class Related:
         ends = [end for edge in sure if (end := self._end(edge)) is not None]
         if len(sure) < len(found.edges):
             dropped = len(found.edges) - len(sure)
-            envelope = _less(envelope, f"{dropped} guesses of the parser under {least:g} are left out")
+            envelope = _less(envelope, f"guesses of the parser under {least:g} are left out ({dropped})")
         return [Neighbour(**end) for end in ends], envelope
 
     def _end(self, edge: Edge) -> dict[str, Any] | None:
