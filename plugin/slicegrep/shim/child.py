@@ -8,19 +8,18 @@ from __future__ import annotations
 import os
 import select
 import time
-from collections.abc import Callable, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
-from contextlib import suppress
 
 from slicegrep.shim.output import CHUNK
 
-TYPE_CHECKING = False
+TYPE_CHECKING = False  # importing typing to learn it costs 3 ms, collections.abc 2
 if TYPE_CHECKING:
     import signal as _signal
+    from collections.abc import Callable, Sequence
     from typing import NoReturn
 else:
     import _signal
 
-__all__ = ["Child", "RealTool", "die_by"]
+__all__ = ["Child", "RealTool", "die_by", "send"]
 
 _HIDDEN = (_signal.SIGPIPE, _signal.SIGXFSZ)
 """Those that Python ignores from its start, whatever they were before."""
@@ -92,8 +91,7 @@ class Child:
         """Send a signal to the tool, and to the helper."""
         for pid in (self.pid if self._status is None else 0, self.helper):
             if pid:
-                with suppress(OSError):
-                    os.kill(pid, number)
+                send(pid, number)
 
     def collect(
         self, until: float, most: int, watched: int | None, first: Callable[[], None]
@@ -135,8 +133,7 @@ class Child:
     def kill(self) -> None:
         """End it, whatever it is at."""
         if self._status is None:
-            with suppress(OSError):
-                os.kill(self.pid, _signal.SIGKILL)
+            send(self.pid, _signal.SIGKILL)
             self.status()
 
     def end_likewise(self) -> NoReturn:
@@ -147,9 +144,17 @@ class Child:
         os._exit(os.WEXITSTATUS(status))
 
 
+def send(pid: int, number: int) -> None:
+    """Send a signal to a process that may have ended."""
+    try:
+        os.kill(pid, number)
+    except OSError:
+        return
+
+
 def die_by(number: int) -> NoReturn:
     """End this process by a signal."""
-    with suppress(OSError, ValueError):
+    if number not in (_signal.SIGKILL, _signal.SIGSTOP):
         _signal.signal(number, _signal.SIG_DFL)
     os.kill(os.getpid(), number)
     os._exit(128 + number)  # where the signal is blocked

@@ -6,12 +6,12 @@ import faulthandler
 import os
 import select
 import time
-from contextlib import suppress
 
 from slicegrep.annotate import ARROW, annotate
 from slicegrep.home import home_folder
 from slicegrep.index.place import workspace_of
 from slicegrep.shim.answers import answers_of
+from slicegrep.shim.child import send
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: 
     child.helper = pid
     os.close(writing)
     answer = _answer(reading, until)
-    with suppress(OSError):
-        os.kill(pid, _signal.SIGKILL)
+    send(pid, _signal.SIGKILL)
     child.helper = 0
     os.waitpid(pid, 0)
     os.close(reading)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import stat
-from contextlib import suppress
 
 __all__ = ["CHUNK", "Output", "with_suffixes"]
 
@@ -62,16 +61,21 @@ class Output:
 
     def undo(self) -> None:
         """Take back what was written to the end of a file. Nothing can be taken back from anything else."""
-        if self._start is not None and self._start == self._size:
-            with suppress(OSError):
-                os.ftruncate(_OUT, self._start)
-                os.lseek(_OUT, self._start, os.SEEK_SET)
+        if self._start is None or self._start != self._size:
+            return
+        try:
+            os.ftruncate(_OUT, self._start)
+            os.lseek(_OUT, self._start, os.SEEK_SET)
+        except OSError:
+            return
 
     @staticmethod
     def tell(line: str) -> None:
         """Write a line to standard error; where that is not possible there is nobody to tell."""
-        with suppress(OSError):
+        try:
             os.write(_ERROR, line.encode("utf-8", "surrogateescape") + b"\n")
+        except OSError:
+            return
 
 
 def with_suffixes(raw: bytes, suffixes: dict[int, bytes]) -> bytes:

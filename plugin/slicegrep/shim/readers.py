@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from contextlib import suppress
 
 __all__ = ["passes_on"]
 
@@ -81,10 +80,12 @@ def _reading(pid: int, pipe: str) -> list[int]:
     except OSError:  # another user's
         return found
     for name in names:
-        with suppress(OSError):  # closed since
-            link = f"{folder}/{name}"
+        link = f"{folder}/{name}"
+        try:
             if os.readlink(link) == pipe and os.lstat(link).st_mode & stat.S_IRUSR:
                 found.append(int(name))
+        except OSError:
+            continue
     return found
 
 
@@ -126,7 +127,7 @@ def _children(pid: int) -> list[int]:
             with open(f"{_PROC}/{pid}/task/{thread}/children", "rb") as file:
                 found.extend(map(int, file.read().split()))
     except OSError:
-        pass
+        return found
     return found
 
 
