@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003 (importin
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
 from slicegrep.index.place import index_path
-from slicegrep.shim.apart import done_apart
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ def local_block(functions: Sequence[Row], top: str, home: str, k: int, until: fl
     The index may have to be made first, so it is done in a process that goes on then: the next search finds it made. Any
     fault leaves the block out. Raises nothing.
     """
+    from slicegrep.shim.apart import done_apart  # noqa: PLC0415 (outputs without the block need none of it)
 
     def work() -> bytes:
         return block_of(_asked(functions, top, home, k)).encode("utf-8", "surrogateescape")
