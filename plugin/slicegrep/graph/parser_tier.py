@@ -9,10 +9,10 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, proxy, ref
 
-from slicegrep.graph.facts import CALL, STRENGTH, FileFacts
+from slicegrep.graph.facts import STRENGTH, FileFacts
 from slicegrep.graph.kept import kept_of
 from slicegrep.graph.places import around
-from slicegrep.graph.resolve import CONSTRUCTED, Resolver
+from slicegrep.graph.resolve import CONSTRUCTORS, Resolver
 from slicegrep.graph.uses import LONG_LINES, facts_of
 from slicegrep.graph.values import Edge
 from slicegrep.languages import LANGUAGES
@@ -37,7 +37,6 @@ _MOST_USES = 400_000
 """References of one view's files that are at hand without asking `kept` (about 100 bytes each, shared with it)."""
 _MOST_TARGETS = 200_000
 """Resolved references of one view."""
-_CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct", "initialize", "init"})
 _LEAST = 0.02
 """Less sure edges are not worth a line."""
 
@@ -75,7 +74,7 @@ class ParserTier:
             names = wanted | {one.local for one in facts.bindings if one.name in wanted}
             for use in facts.uses:
                 if use.name in names:
-                    sure = self._sure(file, use, row)
+                    sure = self._state.targets(file, use).get(symbol, 0.0)
                     if sure >= _LEAST:
                         found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
         self._state.write()
@@ -113,7 +112,7 @@ class ParserTier:
 
     def _names_of(self, row: SymbolRow) -> set[str]:
         names = {row.name}
-        if row.name in _CONSTRUCTORS:
+        if row.name in CONSTRUCTORS or row.kind == "constructor":
             owner = re.split(r"[.:#\\]+", self._resolver.owner(row.id))[-1]
             names |= {owner} - {""}
         if row.parent < 0:
@@ -145,14 +144,6 @@ class ParserTier:
     def _path(self, file: int) -> str:
         row = self._view.files[file]
         return row.path if row is not None else ""
-
-    def _sure(self, file: int, use: Use, row: SymbolRow) -> float:
-        """Return how likely a reference is to a definition."""
-        targets = self._state.targets(file, use)
-        sure = targets.get(row.id, 0.0)
-        if not sure and row.name in _CONSTRUCTORS and use.kind == CALL and row.parent in targets:
-            sure = min(CONSTRUCTED, targets[row.parent])
-        return sure
 
     def _edges(self, found: dict[tuple[int, int], _Edge]) -> list[Edge]:
         edges = [

@@ -6,6 +6,7 @@ import posixpath
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.graph.facts import CALL
 from slicegrep.graph.modules import FAMILY, Modules
 from slicegrep.graph.uses_rules import UseRules, use_rules_of
 from slicegrep.index.terms import joined
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from slicegrep.index import View
     from slicegrep.types import Symbol
 
-__all__ = ["Resolver"]
+__all__ = ["CONSTRUCTORS", "Resolver"]
 
 # How often a reference that was resolved in each of these ways was right: see docs/graph.md.
 NESTED = 0.97
@@ -29,6 +30,7 @@ STAR = 0.9
 PACKAGE = 0.93
 TYPED = 0.93
 INFERRED = 0.85
+ONE_OF = 0.75
 HINTED = 0.85
 GLOBAL_ONE = 0.82
 GLOBAL_MANY = 0.7
@@ -38,6 +40,8 @@ GUESSED_COMMON = 0.05
 OVERRIDDEN = 0.3
 CONSTRUCTED = 0.75
 
+CONSTRUCTORS = ("__init__", "__new__", "constructor", "__construct", "initialize", "init")
+"""Methods that a call of the class runs."""
 _STEPS = 12
 """Names, imports and bases that are followed from one reference."""
 _MOST_ANCESTORS = 100
@@ -162,6 +166,31 @@ _COMMON = frozenset(
 """Names of members of built-in types: where the receiver is not known they are mostly not those of the tree."""
 
 
+_GIVE_ONE = frozenset(
+    [
+        "get",
+        "pop",
+        "shift",
+        "at",
+        "find",
+        "popleft",
+        "first",
+        "last",
+        "next",
+        "setdefault",
+        "peek",
+        "poll",
+        "remove",
+        "popitem",
+        "findLast",
+    ]
+)
+_GIVE_MANY = frozenset(
+    ["values", "filter", "slice", "copy", "reversed", "concat", "sort", "sorted", "reverse", "iter"]
+)
+"""Members of what holds values, that give one of them or some."""
+
+
 class Value(NamedTuple):
     """What an expression stands for."""
 
@@ -189,6 +218,7 @@ class Resolver:
         self.modules = Modules(view)
         self._tops: dict[int, dict[str, list[int]]] = {}
         self._members: dict[int, dict[str, dict[str, list[int]]]] = {}
+        self._given: dict[tuple[int, str], Value] = {}
         self._ancestors: dict[int, set[int]] = {}
         self._lines: dict[int, dict[int, list[int]]] = {}
 
@@ -196,6 +226,24 @@ class Resolver:
 
     def targets(self, file: int, use: Use) -> dict[int, float]:
         """Return the definitions that a reference in a file can be to, each with its confidence (0 to 1)."""
+        found = self._targets(file, use)
+        for one, sure in list(found.items()) if use.kind == CALL else ():
+            if self._view.symbol(one).kind in CLASS_KINDS:
+                made = [each for name in CONSTRUCTORS for each in self._own_members(one).get(name, ())]
+                made += self._constructors(one)
+                found.update(dict.fromkeys(made, min(sure, CONSTRUCTED / len(made))) if made else {})
+        return found
+
+    def _constructors(self, symbol: int) -> list[int]:
+        """Return the constructors that are called like their class."""
+        name = self._view.symbol_name(symbol)
+        return [
+            one
+            for one in self._own_members(symbol).get(name, ())
+            if self._view.symbol(one).kind == "constructor"
+        ]
+
+    def _targets(self, file: int, use: Use) -> dict[int, float]:
         if use.column < 0:
             return self._imported_name(file, use)
         if not use.receiver:
@@ -246,6 +294,10 @@ class Resolver:
                 value = self._called(value, steps - 1)
             elif part == "new" and value.kind == "class" and self._language(file) == "ruby":
                 continue
+            elif value.kind == "many" and part in _GIVE_ONE:
+                value = value._replace(kind="one of many")
+            elif value.kind == "many" and part in _GIVE_MANY:
+                value = value._replace(kind="some of many")
             elif part in ("[]", "[w]"):
                 if value.kind == "many":
                     value = value._replace(kind="instance", sure=min(value.sure, INFERRED))
@@ -268,13 +320,21 @@ class Resolver:
         if first[0] == '"':
             return self._module(file, first[1:-1])
         if first[0] == "<":
-            name = first[1:-1].rstrip("*")
-            typed = self.value(file, name, line, steps - 1) if name != "?" and steps > 0 else _UNKNOWN
-            if typed.kind == "class":
-                kind = "many" if first[-2] == "*" else "instance"
-                return typed._replace(kind=kind, defined=False, sure=min(typed.sure, TYPED))
-            return typed if typed.kind in ("outside", "unknown") else _UNKNOWN
+            return self._typed(file, first[1:-1], line, steps)
         return _UNKNOWN if first == "?" else self._free(file, first, line, steps)
+
+    def _typed(self, file: int, text: str, line: int, steps: int) -> Value:
+        """Return a value of a type: `T`, `T*` (what holds such values) or `T|U`."""
+        if text == "?" or steps <= 0:
+            return _UNKNOWN
+        names = text.rstrip("*").split("|")
+        found = [self.value(file, name, line, steps - 1) for name in names]
+        classes = [one for one in found if one.kind == "class"]
+        if not classes:
+            return _OUTSIDE if all(one.kind == "outside" for one in found) else _UNKNOWN
+        symbols = tuple(dict.fromkeys(symbol for one in classes for symbol in one.symbols))
+        sure = min(TYPED if len(classes) == 1 else ONE_OF, *(one.sure for one in classes))
+        return Value("many" if text[-1] == "*" else "instance", symbols, classes[0].file, sure=sure)
 
     def _module(self, file: int, path: str) -> Value:
         row = self._view.files[file]
@@ -287,6 +347,10 @@ class Resolver:
             value = self._of_module(value.file, "default", steps - 1)
         if value.kind == "class":
             return value._replace(kind="instance", defined=False)
+        if value.kind in ("one of many", "some of many"):
+            return value._replace(
+                kind="instance" if value.kind[0] == "o" else "many", sure=min(value.sure, INFERRED)
+            )
         if value.kind == "super":
             return value
         if value.kind == "function" and value.symbols:
@@ -391,10 +455,19 @@ class Resolver:
 
     def _of_module(self, file: int, name: str, steps: int) -> Value:
         """Return what other files get under a name of a module."""
+        known = self._given.get((file, name))
         row = self._view.files[file]
-        if steps <= 0 or row is None:
-            return _UNKNOWN
-        family = _family(row.language)
+        if known is not None or steps <= 0 or row is None:
+            return known or _UNKNOWN
+        self._given[file, name] = _UNKNOWN  # modules may take from each other in a circle
+        found = self._looked_for(file, name, _family(row.language), steps)
+        if steps < _STEPS // 2:
+            del self._given[file, name]
+        else:
+            self._given[file, name] = found
+        return found
+
+    def _looked_for(self, file: int, name: str, family: str, steps: int) -> Value:
         top = self._top(file).get(name)
         if top:
             return self._as_value(top, file, IMPORTED)
@@ -489,7 +562,7 @@ class Resolver:
         if value.kind == "path":
             return self._of_path(value, name, file)
         if value.kind in ("class", "instance", "super") and value.symbols:
-            member = self._of_class(value.symbols, name, steps - 1, set(), above=value.kind == "super")
+            member = self._of_each(value, name, steps - 1)
             return member._replace(sure=min(member.sure, value.sure)) if member is not None else _OUTSIDE
         return _OUTSIDE if value.kind in ("outside", "many") else _UNKNOWN
 
@@ -504,6 +577,19 @@ class Resolver:
             return self._as_value(kept, -1, HINTED / len({self._path(one) for one in kept}))
         return Value("path", path=f"{value.path}.{name}")
 
+    def _of_each(self, value: Value, name: str, steps: int) -> Value | None:
+        """Return a member of a value that is of one class, or of one of several."""
+        above = value.kind == "super"
+        names = {self._view.symbol(one).qualified for one in value.symbols}
+        if len(names) == 1:
+            return self._of_class(value.symbols, name, steps, set(), above=above)
+        found = [self._of_class((one,), name, steps, set(), above=above) for one in value.symbols]
+        defined = [one for one in found if one is not None and one.defined]
+        if not defined:
+            return next((one for one in found if one is not None), None)
+        symbols = tuple(dict.fromkeys(symbol for one in defined for symbol in one.symbols))
+        return defined[0]._replace(symbols=symbols, sure=min(one.sure for one in defined))
+
     def _of_class(
         self, symbols: tuple[int, ...], name: str, steps: int, seen: set[int], *, above: bool = False
     ) -> Value | None:
@@ -517,8 +603,10 @@ class Resolver:
             facts = self._facts_of(symbol.file)
             if not above:
                 own = self._own_members(one).get(name) or self._spread_members(one, name)
+                if own and name == symbol.name:
+                    own = [each for each in own if each not in self._constructors(one)]
                 if own:
-                    return self._as_value(own, symbol.file, OWN_CLASS)
+                    return self._as_value(own, symbol.file, OWN_CLASS / self._overloads(own))
                 given = facts.fields.get(symbol.name_line, {}).get(name)
                 if given is not None:
                     found = (
@@ -545,6 +633,11 @@ class Resolver:
                     return found_above._replace(sure=min(found_above.sure, value.sure))
                 opened = opened or found_above is not None
         return _UNKNOWN if opened or not symbols else None
+
+    def _overloads(self, symbols: list[int]) -> int:
+        """Return how many definitions share a call: where a language tells them apart by their parameters."""
+        row = self._view.files[self._view.symbol_file[symbols[0]]]
+        return len(symbols) if row is not None and row.language in _OVERLOADING else 1
 
     def _base(self, file: int, base: str, own: int, steps: int) -> Value:
         """Return a base class. Its name is that of the file, not of a member of the class."""
@@ -658,9 +751,8 @@ class Resolver:
                 above = symbol.parent
                 while above >= 0 and symbols[above].kind == "namespace":
                     above = symbols[above].parent
-                if above < 0 and not (
-                    _owner(symbol.qualified, symbol.name) and symbol.parent < 0 and symbol.kind == "method"
-                ):
+                # A method without a class: Go's have their own index, others are an error of the parser.
+                if above < 0 and (symbol.kind != "method" or symbol.parent >= 0):
                     found.setdefault(symbol.name, []).append(first + at)
         return found
 
@@ -725,6 +817,7 @@ class Resolver:
         return ()
 
 
+_OVERLOADING = frozenset({"java", "csharp", "kotlin", "cpp", "scala", "swift"})
 _SPREAD = frozenset(
     {"go", "rust", "cpp", "c", "swift", "csharp", "ruby", "kotlin", "elixir", "lua", "scala", "dart"}
 )

@@ -18,6 +18,8 @@ _NOTHING = frozenset({"None", "null", "undefined", "nil", "void"})
 _LONGEST = 300
 """Characters of a type that is looked at."""
 
+_MOST_ALTERNATIVES = 6
+
 _PASSING = frozenset(
     [
         "Optional",
@@ -112,13 +114,16 @@ _BY_KEY = frozenset(
 
 
 def type_value(text: str) -> str:
-    """Return `<T>` for a type T, `<T*>` for what holds values of type T, `self` for the class around; ANY else."""
+    """Return the value of a type's text; ANY where that says nothing.
+
+    `<T>` for a type T, `<T*>` for what holds values of type T, `<T|U>` for one of several, `self` for the class around.
+    """
     if len(text) > _LONGEST:
         return ANY
     text = _PREFIX.sub("", text.strip()).strip().strip("'\"").strip()
     alternatives = [part for part in _divided(text, "|") if part not in _NOTHING]
     if len(alternatives) != 1:
-        return ANY
+        return _either(alternatives)
     text = alternatives[0]
     if text.startswith("[]"):
         return _many(text[2:])
@@ -140,9 +145,17 @@ def type_value(text: str) -> str:
     return "self" if name in ("Self", "this", "static") else f"<{name}>"
 
 
+def _either(alternatives: list[str]) -> str:
+    if len(alternatives) > _MOST_ALTERNATIVES:
+        return ANY
+    values = [type_value(one) for one in alternatives]
+    plain = [value[1:-1] for value in values if value.startswith("<") and value != ANY and value[-2] != "*"]
+    return f"<{'|'.join(plain)}>" if plain else ANY
+
+
 def _many(text: str) -> str:
     value = type_value(text)
-    return f"{value[:-1]}*>" if value.startswith("<") and value != ANY and not value.endswith("*>") else ANY
+    return f"{value[:-1]}*>" if re.fullmatch(r"<[\w$.]+>", value) else ANY
 
 
 def _divided(text: str, by: str) -> list[str]:

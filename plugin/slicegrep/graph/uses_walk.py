@@ -26,6 +26,7 @@ _CHECK = 4_096
 
 _KINDS = {READ: REFERENCE, CALLED: CALL, MADE: CALL, TYPED: REFERENCE, INHERITED: INHERITANCE}
 _TYPE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_OBJECTS = ((-1, "self"), (-1, "cls"))
 _REQUIRED = re.compile(r"(?:require|import|@import)\s*\(?\s*[\"']([^\"'()]+)[\"']\s*\)?")
 _PARTED = re.compile(r"::|\\|->")
 
@@ -315,7 +316,10 @@ class Walk:
         elif left.type in self.rules.names:
             name = self._text(left)
             # After the statement: `x = x.y` reads the old one.
-            if kind != "assignment_expression" or name in scope.names:
+            given = scope.names.get(name)
+            if given is not None and given[0] in _OBJECTS:  # `self: T`
+                return
+            if kind != "assignment_expression" or given is not None:
                 scope.bind(name, node.end_byte, value)
             telling = rules.promoted.get(kind)
             if telling == "" or (telling and self._child(node, f"#{telling}") is not None):
