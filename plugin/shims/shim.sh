@@ -123,8 +123,10 @@ find_real
 case ${SLICEGREP_SHIM:-${LOOM_GREP_SHIM-}} in
 0 | [Oo][Ff][Ff] | [Nn][Oo] | [Ff][Aa][Ll][Ss][Ee]) become_real "$@" ;;
 esac
-# A script that leads back here is already behind a shim.
-[ -z "${SLICEGREP_SHIM_PASSED-}" ] && may_ask_for_numbers "$@" && interpreter || become_real "$@"
+case :${SLICEGREP_SHIM_PASSED-}: in
+*"/$name:"*) become_real "$@" ;; # a script led back here, so a shim is at work already
+esac
+may_ask_for_numbers "$@" && interpreter || become_real "$@"
 ignored_signals
 [ -z "$script" ] || export SLICEGREP_SHIM_PASSED="$real"
 exec "$python" -I -S -X pycache_prefix="$home/pyc" "$bin/../../slicegrep/shim/__main__.py" \
