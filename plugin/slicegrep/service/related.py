@@ -33,6 +33,8 @@ __all__ = ["SURE", "Related"]
 SURE = 0.8
 """Guesses of the parser tier below this stand in no neighbourhood."""
 _LISTS = ("callers", "callees", "tests")
+_PART = 8
+"""A list of a neighbourhood may take an eighth of the time that is left, the last ones more: most take a hundredth."""
 _IMPORT = "import"
 _MODULE = "module"
 """The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
@@ -53,7 +55,7 @@ class Related:
     def neighbourhoods(self, anchors: Sequence[Definition], k: int) -> list[NeighbourhoodEntry]:
         """Return at most `k` callers, callees and tests of each definition, the surest first, without mere imports.
 
-        Each list gets its share of the time that is left, so that one name that stands everywhere does not take it all.
+        None takes more than a part of the time that is left, so that a name that stands everywhere does not take it all.
         """
         shares = len(_LISTS) * len(anchors)
         entries: list[NeighbourhoodEntry] = []
@@ -63,7 +65,9 @@ class Related:
             envelopes: list[Envelope] = []
             for name in _LISTS:
                 now = time.monotonic()
-                found: Found = getattr(self._graph, name)(symbol, until=now + (self._until - now) / shares)
+                found: Found = getattr(self._graph, name)(
+                    symbol, until=now + (self._until - now) / min(shares, _PART)
+                )
                 shares -= 1
                 found = replace(found, edges=tuple(edge for edge in found.edges if edge.kind != _IMPORT))
                 all_of_them, envelope = self._neighbours(found, SURE)
