@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from slicegrep.outline import enclosing
@@ -17,4 +18,9 @@ def around(view: View, file: int, line: int) -> int:
     """Return the symbol id of the innermost function, method or class-like definition around a 1-based line; -1: none."""
     symbols = view.symbols_of(file)
     found = enclosing(Outline("", symbols), line)
-    return -1 if found is None else view.first_symbol[file] + symbols.index(found)
+    if found is None:
+        return -1
+    at = bisect_left(symbols, found.start, key=lambda symbol: symbol.start)
+    while symbols[at] is not found:
+        at += 1
+    return view.first_symbol[file] + at

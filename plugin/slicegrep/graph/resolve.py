@@ -34,7 +34,7 @@ ONE_OF = 0.75
 HINTED = 0.85
 GLOBAL_ONE = 0.82
 GLOBAL_MANY = 0.7
-NAMED_ALIKE = 0.7
+NAMED_ALIKE = 0.5
 GUESSED = 0.3
 GUESSED_COMMON = 0.05
 OVERRIDDEN = 0.3
@@ -218,6 +218,7 @@ class Resolver:
         self.modules = Modules(view)
         self._tops: dict[int, dict[str, list[int]]] = {}
         self._members: dict[int, dict[str, dict[str, list[int]]]] = {}
+        self._kinds = view.columns.symbol_kind
         self._given: dict[tuple[int, str], Value] = {}
         self._ancestors: dict[int, set[int]] = {}
         self._lines: dict[int, dict[int, list[int]]] = {}
@@ -420,8 +421,8 @@ class Resolver:
             beside = self._in_package(file, name)
             if beside is not None:
                 return beside
-        if rules.textual:
-            return self._anywhere(file, name)
+        if rules.textual or rules.macros:
+            return self._anywhere(file, name, macros=rules.macros)
         return _UNKNOWN if unsure else _OUTSIDE
 
     def _bound(self, file: int, binding: Binding, steps: int) -> Value:
@@ -512,14 +513,16 @@ class Resolver:
         ]
         return self._as_value(found, -1, PACKAGE) if found else None
 
-    def _anywhere(self, file: int, name: str) -> Value:
+    def _anywhere(self, file: int, name: str, *, macros: bool = False) -> Value:
         """Return what a name means where a program is one space of names."""
         row = self._view.files[file]
         if row is None:
             return _OUTSIDE
         found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
+        if macros:
+            found = [one for one in found if self._kinds[one] == "macro"]
         if not found:
-            return _UNKNOWN
+            return _OUTSIDE if macros else _UNKNOWN
         folder = posixpath.dirname(row.path)
         found = [one for one in found if posixpath.dirname(self._path(one)) == folder] or found
         distinct = len({self._path(one) for one in found if self._view.symbol(one).kind != "declaration"})
@@ -728,7 +731,12 @@ class Resolver:
         kept = []
         for one in view.symbols_named(name):
             row = view.files[view.symbol_file[one]]
-            if row is not None and view.symbol_name(one) == name and family in ("", _family(row.language)):
+            if (
+                row is not None
+                and view.symbol_name(one) == name
+                and self._kinds[one] not in _ADDING
+                and family in ("", _family(row.language))
+            ):
                 kept.append(one)
         return kept
 
@@ -752,7 +760,8 @@ class Resolver:
                 while above >= 0 and symbols[above].kind == "namespace":
                     above = symbols[above].parent
                 # A method without a class: Go's have their own index, others are an error of the parser.
-                if above < 0 and (symbol.kind != "method" or symbol.parent >= 0):
+                bare = symbol.kind == "method" and symbol.parent < 0
+                if above < 0 and not bare and symbol.kind not in _ADDING:
                     found.setdefault(symbol.name, []).append(first + at)
         return found
 
@@ -817,6 +826,8 @@ class Resolver:
         return ()
 
 
+_ADDING = frozenset({"impl", "extension", "instance"})
+"""Kinds that add members to a type under its name, and do not define it."""
 _OVERLOADING = frozenset({"java", "csharp", "kotlin", "cpp", "scala", "swift"})
 _SPREAD = frozenset(
     {"go", "rust", "cpp", "c", "swift", "csharp", "ruby", "kotlin", "elixir", "lua", "scala", "dart"}

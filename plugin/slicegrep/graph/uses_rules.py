@@ -90,6 +90,8 @@ class UseRules:
     """The node that names the package or namespace."""
     string_types: bool = False
     """Whether types may be written in strings (Python)."""
+    macros: bool = False
+    """Whether macros are seen without an import (Rust)."""
     textual: bool = False
     """Whether a file sees what any file defines that it includes, or that is loaded with it (C, Ruby, Bash)."""
 

@@ -111,8 +111,7 @@ _RUST = UseRules(
         {"parenthesized_expression", "reference_expression", "try_expression", "await_expression", "unary_expression",
          "generic_function", "mut_pattern", "generic_type_with_turbofish"}
     ),
-    package_files=True,
-    textual=True,
+    macros=True,
 )  # fmt: skip
 
 _C = UseRules(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, Binding, FileFacts, Use
@@ -21,6 +22,8 @@ _LONGEST = 160
 """Characters of an expression; past it its value is unknown."""
 _SUBSTITUTED = 6
 """Local names that are looked through, one after the other."""
+_OUTWARD = 100
+"""Scopes that are looked into for one name: more are inside each other in code that was written to be odd."""
 _CHECK = 4_096
 """Nodes between two looks at the clock (about 5 ms)."""
 
@@ -55,12 +58,7 @@ class _Scope:
         given = self.names.get(name)
         if given is None:
             return None
-        known = given[0][1]
-        for at, value in given:
-            if at >= byte:
-                break
-            known = value
-        return known
+        return given[max(0, bisect_left(given, (byte,)) - 1)][1]
 
 
 class Walk:
@@ -433,6 +431,7 @@ class Walk:
     def _looked_through(self, expression: str, byte: int, scope: _Scope) -> str:
         """Return an expression with its first name replaced by what that stands for in the functions around."""
         at: _Scope | None = scope
+        outward = 0
         for _ in range(_SUBSTITUTED):
             first = re.match(r"[^.(\[]*", expression)
             name = first.group() if first else ""
@@ -440,7 +439,8 @@ class Walk:
                 return expression
             found = None
             while at is not None and (not at.is_function or (found := at.value(name, byte)) is None):
-                at = at.outer
+                at = at.outer if outward < _OUTWARD else None
+                outward += 1
             if found is None or at is None:
                 return expression
             if found == name:
