@@ -8,8 +8,8 @@ qualified name, so that overloads are one). Those that SCIP has not are told apa
 
 - wrong: SCIP knows what stands in that place, and it is something else (another definition, something external, a variable);
 - silent: SCIP says nothing of that place (a receiver whose type it does not know; scip-python then has a local symbol that is
-  defined nowhere), or does not know that definition (scip-python takes a class with a built-in's name for the built-in),
-  so nobody can tell.
+  defined nowhere; of the variable in `{name}` scip-typescript says nothing), or does not know that definition (scip-python
+  takes a class with a built-in's name for the built-in), so nobody can tell.
 
 `precision` counts the silent ones out, `strict` counts them as wrong. Micro: over all edges; macro: the mean over definitions with an
 edge of that tier. `--wrong N` lists edges that are wrong, `--missed N` those that are missing.
@@ -31,10 +31,12 @@ PLUGIN = Path(__file__).resolve().parents[1] / "plugin"
 sys.path.insert(0, str(PLUGIN))
 
 from slicegrep.graph.parser_tier import ParserTier  # noqa: E402 (the package beside this file, not an installed one)
-from slicegrep.graph.scip import DEFINITION, ScipFile  # noqa: E402
+from slicegrep.graph.scip import ScipFile  # noqa: E402
+from slicegrep.graph.scip_match import facts_of  # noqa: E402
 from slicegrep.graph.scip_store import take  # noqa: E402
 from slicegrep.graph.scip_tier import ScipTier  # noqa: E402
 from slicegrep.index import open_view  # noqa: E402
+from slicegrep.types import Outline  # noqa: E402
 
 if TYPE_CHECKING:
     from slicegrep.graph import Edge
@@ -95,7 +97,7 @@ class Trial:
         self.scip = ScipTier(self.view, home)
         self.parser = ParserTier(self.view, home)
         self.listed = listed
-        self.places = self._places(scip)
+        self.unknown = self._unknown(scip)
         self.counts: dict[tuple[str, str, float], Count] = defaultdict(Count)
         self.kinds: Counter[str] = Counter()
         self.seconds = [0.0, 0.0]
@@ -104,15 +106,16 @@ class Trial:
             f" {taken.references} references, {len(taken.stale)} of another content, {len(taken.unknown)} unknown"
         )
 
-    def _places(self, scip: Path) -> dict[tuple[str, int], set[int]]:
-        """Return in which columns (in bytes of UTF-16, halved) SCIP says something, by path and line."""
-        places: dict[tuple[str, int], set[int]] = defaultdict(set)
-        for document in ScipFile(str(scip)).documents():
-            defined = {one.symbol for one in document.occurrences if one.roles & DEFINITION}
-            for one in document.occurrences:
-                if not one.symbol.startswith("local ") or one.symbol in defined:
-                    places[document.path, one.line].add(one.start)
-        return places
+    def _unknown(self, scip: Path) -> dict[tuple[str, int], set[str]]:
+        """Return the names of which SCIP says nothing, by path and line."""
+        names: dict[tuple[str, int], set[str]] = defaultdict(set)
+        for one in ScipFile(str(scip)).documents():
+            row, source = self.view.file_at(one.path), self.view.read(one.path)
+            if row is not None and source is not None:
+                facts = facts_of(one, source, Outline(source.language, self.view.symbols_of(row.id)))
+                for line, name in facts.silent if facts else ():
+                    names[one.path, line].add(name)
+        return names
 
     def run(self) -> None:
         """Compare every definition."""
@@ -190,12 +193,10 @@ class Trial:
         source = self.view.read(path)
         name = re.split(r"[.:#]+", qualified)[-1]
         for line in lines:
-            text = source.lines[line - 1] if source else ""
-            here = [match for match in IDENTIFIER.finditer(text) if match[0] == name] or IDENTIFIER.finditer(
-                text
-            )
-            starts = [len(text[: match.start()].encode("utf-16-le")) // 2 for match in here]
-            if any(start not in self.places[path, line] for start in starts):
+            unknown = self.unknown[path, line]
+            if name in unknown or (
+                unknown and source and name not in IDENTIFIER.findall(source.lines[line - 1])
+            ):
                 return True
         return False
 

@@ -187,6 +187,36 @@ def test_a_line_more_or_less_makes_another_content(language: str, path: str) -> 
             assert facts(one, "".join([*lines[:number_], *lines[number_ + 1 :]]), path) is None, number_
 
 
+def test_a_range_that_cuts_a_word_is_another_contents(tmp_path: Path) -> None:
+    """Also where no definition could tell: nothing is known of such a file."""
+    (one,) = documents(tmp_path, index(document("a.py", [occurrence(PRICE, (0, 0, 8))])))
+    assert facts(one, "price_of(1)\n") is not None
+    assert facts(one, "price_off(1)\n") is None
+    assert facts(one, "a_price_of(1)\n") is None
+
+
+def test_a_member_of_another_name_is_no_reference(tmp_path: Path) -> None:
+    """scip-python has the class's symbol for some attributes; a name that stands alone may be an alias."""
+    other = "scip-python python shop 1 `shop.price`/Price#"
+    (one,) = documents(
+        tmp_path, index(document("a.py", [occurrence(other, (0, 2, 5)), occurrence(other, (1, 0, 1))]))
+    )
+    found = facts(one, "x.sum\nP()\n")
+    assert found is not None
+    assert [(at.line, at.alias) for at in found.references] == [(2, "P")]
+
+
+def test_of_a_shorthand_property_the_variable_is_unknown(tmp_path: Path) -> None:
+    """scip-typescript tells only the property of `{ cost }`; of `x.cost` it tells all there is."""
+    member = "scip-typescript npm shop 1 `a.ts`/Options#cost."
+    parts = [occurrence(member, (1, 4, 8)), occurrence(member, (2, 2, 6))]
+    (one,) = documents(tmp_path, index(document("a.ts", parts)))
+    found = facts(one, "declare const cost: any, x: any, f: any\nf({ cost })\nx.cost()\n", "a.ts")
+    assert found is not None
+    assert (2, "cost") in found.silent
+    assert (3, "cost") not in found.silent
+
+
 def test_another_name_in_a_definitions_place_is_another_content() -> None:
     """Also one of the same length."""
     text = (CASES / "scip_python" / "shop" / "store.py").read_text()

@@ -11,7 +11,7 @@ from slicegrep.graph.scip_kind import import_lines, kind_of_reference
 from slicegrep.graph.uses import facts_of as uses_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Container, Iterator
 
     from slicegrep.graph.scip import Document, Occurrence
     from slicegrep.types import Outline, Source
@@ -22,6 +22,9 @@ _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-
 _NOT_KEPT = ("()", "[]")
 """Suffixes of parameters and type parameters: no definitions of the outline."""
 _COUNTED = re.compile(r"\d+\Z")
+_SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
+_MEMBER = re.compile(r"[#:](?:`[^`]*`|[\w+\-$]+)\.\Z|:\Z")
+"""A symbol of a field or property."""
 _CONSTRUCTOR = "`<constructor>`()."
 """What scip-typescript puts behind the class where it is made: its name stands there."""
 
@@ -141,41 +144,42 @@ def _is_counted(text: str, name: str, suffix: str) -> bool:
 
 
 def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
-    heads: dict[tuple[int, str], int] = {}
-    for place in places:
-        where = (place.occurrence.line, place.text)
-        heads[where] = min(heads.get(where, place.start), place.start)
-    named = {(symbol.name_line, symbol.name) for symbol in outline.symbols}
-
-    def is_head(place: _Place) -> bool:
-        where = (place.occurrence.line, place.text)
-        return where in named and heads[where] == place.start
-
+    heads = _heads(places, outline)
     own = {
-        place.occurrence.symbol
+        place.occurrence.symbol: heads[place.occurrence.line, place.start]
         for place in places
-        if place.occurrence.roles & DEFINITION and not place.occurrence.roles & FORWARD and is_head(place)
+        if place.occurrence.roles & DEFINITION
+        and not place.occurrence.roles & FORWARD
+        and (place.occurrence.line, place.start) in heads
     }
-    # scip-python calls the overloads behind the first one, and a property's setter, references.
-    definitions = [
-        Definition(place.occurrence.symbol, place.occurrence.line, place.text)
-        for place in places
-        if place.occurrence.symbol in own and is_head(place)
-    ]
     imports = import_lines(source.lines)
-    references = []
+    definitions, references = [], []
     for place in places:
         one = place.occurrence
-        if one.roles & DEFINITION or is_head(place) or not _is_kept(place, own, source.lines):
-            continue
-        if one.roles & IMPORTED or one.line in imports:
-            kind = IMPORT
-        else:
-            kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
-        for symbol in _meant(one.symbol, place.text):
-            alias = "" if place.text == last_descriptor(symbol)[0] else place.text
-            references.append(Reference(symbol, one.line, place.start, kind, alias))
+        head = heads.get((one.line, place.start))
+        # scip-python calls the overloads behind the first one, and a property's setter, references.
+        if head is not None and one.symbol in own and (one.roles & DEFINITION or own[one.symbol] == head):
+            definitions.append(Definition(one.symbol, one.line, place.text))
+        elif not one.roles & DEFINITION and _is_kept(place, own, source.lines):
+            if one.roles & IMPORTED or one.line in imports:
+                kind = IMPORT
+            else:
+                kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
+            for symbol in _meant(one.symbol, place.text):
+                alias = "" if place.text == last_descriptor(symbol)[0] else place.text
+                references.append(Reference(symbol, one.line, place.start, kind, alias))
     return Facts(definitions, references, _silent(places, source))
+
+
+def _heads(places: list[_Place], outline: Outline) -> dict[tuple[int, int], str]:
+    """Return the qualified names of the outline's definitions by the line and column where their names stand."""
+    named = {(symbol.name_line, symbol.name): symbol.qualified for symbol in outline.symbols}
+    first: dict[tuple[int, str], int] = {}
+    for place in places:
+        where = (place.occurrence.line, place.text)
+        if where in named:
+            first[where] = min(first.get(where, place.start), place.start)
+    return {(line, start): named[line, name] for (line, name), start in first.items()}
 
 
 def _meant(symbol: str, text: str) -> Iterator[str]:
@@ -185,7 +189,7 @@ def _meant(symbol: str, text: str) -> Iterator[str]:
         yield symbol.removesuffix(_CONSTRUCTOR)
 
 
-def _is_kept(place: _Place, own: set[str], lines: tuple[str, ...]) -> bool:
+def _is_kept(place: _Place, own: Container[str], lines: tuple[str, ...]) -> bool:
     """Whether a reference may be one to a definition of an outline.
 
     scip-python gives an attribute of which it knows only the holder the holder's symbol: a member of another name than
@@ -204,17 +208,22 @@ def _is_kept(place: _Place, own: set[str], lines: tuple[str, ...]) -> bool:
 def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
     """Return the references that the parser sees and the document says nothing of: their receiver's type is unknown.
 
-    A local symbol that is defined nowhere is nothing: scip-python's word for what it could not resolve.
+    A local symbol that is defined nowhere is nothing: scip-python's word for what it could not resolve. Nor is a member
+    where a name stands alone in a script: of `{name}` scip-typescript tells the property and not the variable.
     """
     defined = {place.occurrence.symbol for place in places if place.occurrence.roles & DEFINITION}
-    known = {
-        (place.occurrence.line, place.start)
-        for place in places
-        if not place.occurrence.symbol.startswith("local ") or place.occurrence.symbol in defined
-    }
+    known: set[tuple[int, int]] = set()
+    known_alone: set[tuple[int, int]] = set()
+    for place in places:
+        one = place.occurrence
+        if not one.symbol.startswith("local ") or one.symbol in defined:
+            known.add((one.line, place.start))
+            if not (source.language in _SCRIPTS and _MEMBER.search(one.symbol)):
+                known_alone.add((one.line, place.start))
     return [
         (use.line, use.name)
         for use in uses_of(source).uses
         if use.kind != IMPORT
-        and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8")) not in known
+        and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8"))
+        not in (known if use.receiver else known_alone)
     ]

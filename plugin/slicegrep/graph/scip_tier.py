@@ -48,6 +48,12 @@ class ScipTier:
             self._db = opened(self._path)
             self._load()
 
+    def __del__(self) -> None:
+        """Close the file."""
+        db = getattr(self, "_db", None)
+        if db is not None:
+            db.close()
+
     @property
     def covered(self) -> frozenset[int]:
         """Files of the view of which SCIP knows exactly this content."""
