@@ -59,7 +59,7 @@ find_real() {
 }
 
 not_found() {
-  printf '%s: command not found\n' "$1" >&2
+  echo "$1: command not found" >&2
   exit 127
 }
 
