@@ -113,7 +113,7 @@ class ParserTier:
     def _names_of(self, row: SymbolRow) -> set[str]:
         names = {row.name}
         if row.name in CONSTRUCTORS or row.kind == "constructor":
-            owner = re.split(r"[.:#\\]+", self._resolver.owner(row.id))[-1]
+            owner = re.split(r"[.:#\\]+", self._resolver.definitions.owner(row.id))[-1]
             names |= {owner} - {""}
         if row.parent < 0:
             for one in self._state.facts_of(row.file).bindings:

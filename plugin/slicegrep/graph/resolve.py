@@ -2,211 +2,51 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from slicegrep.graph.definitions import Definitions, family_of, last_name
 from slicegrep.graph.facts import CALL
-from slicegrep.graph.modules import FAMILY, Modules
-from slicegrep.graph.uses_rules import UseRules, use_rules_of
+from slicegrep.graph.meanings import NESTED, STEPS, Meanings, Value
 from slicegrep.index.terms import joined
-from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
+from slicegrep.outline.nest import CLASS_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from slicegrep.graph.facts import Binding, FileFacts, Use
+    from slicegrep.graph.facts import FileFacts, Use
     from slicegrep.index import View
-    from slicegrep.types import Symbol
 
 __all__ = ["CONSTRUCTORS", "Resolver"]
 
-# How often a reference that was resolved in each of these ways was right: see docs/graph.md.
-NESTED = 0.97
-OWN_MODULE = 0.96
-OWN_CLASS = 0.95
-IMPORTED = 0.96
-STAR = 0.9
-PACKAGE = 0.93
-TYPED = 0.93
-INFERRED = 0.85
-ONE_OF = 0.75
-HINTED = 0.85
-GLOBAL_ONE = 0.82
-GLOBAL_MANY = 0.7
 NAMED_ALIKE = 0.5
 GUESSED = 0.3
 GUESSED_COMMON = 0.05
+"""Where the receiver is not known: it is called like the class, it is not, and the name is one of built-in types too.
+Definitions of one name share it."""
 OVERRIDDEN = 0.3
+"""A method that replaces the one that was found, in a class below."""
 CONSTRUCTED = 0.75
+"""A constructor, where its class is called: SCIP has no such references."""
 
 CONSTRUCTORS = ("__init__", "__new__", "constructor", "__construct", "initialize", "init")
 """Methods that a call of the class runs."""
-_STEPS = 12
-"""Names, imports and bases that are followed from one reference."""
-_MOST_ANCESTORS = 100
 _GUESSES = 8
 """More definitions of one name than this say nothing about a receiver that is not known."""
+_REPLACING = 64
+"""More methods of one name than this are not looked through for those that replace another."""
 
-_COMMON = frozenset(
-    [
-        "get",
-        "set",
-        "add",
-        "pop",
-        "append",
-        "extend",
-        "insert",
-        "remove",
-        "clear",
-        "copy",
-        "update",
-        "items",
-        "keys",
-        "values",
-        "index",
-        "count",
-        "sort",
-        "reverse",
-        "join",
-        "split",
-        "strip",
-        "replace",
-        "format",
-        "encode",
-        "decode",
-        "read",
-        "write",
-        "close",
-        "open",
-        "seek",
-        "flush",
-        "find",
-        "startswith",
-        "endswith",
-        "lower",
-        "upper",
-        "match",
-        "search",
-        "sub",
-        "group",
-        "start",
-        "stop",
-        "run",
-        "send",
-        "put",
-        "push",
-        "shift",
-        "slice",
-        "map",
-        "filter",
-        "reduce",
-        "forEach",
-        "then",
-        "catch",
-        "finally",
-        "call",
-        "apply",
-        "bind",
-        "toString",
-        "has",
-        "delete",
-        "next",
-        "name",
-        "size",
-        "length",
-        "concat",
-        "includes",
-        "indexOf",
-        "test",
-        "exec",
-        "warn",
-        "error",
-        "info",
-        "debug",
-        "log",
-        "print",
-        "load",
-        "loads",
-        "dump",
-        "dumps",
-        "exists",
-        "isEmpty",
-        "equals",
-        "hashCode",
-        "iterator",
-        "contains",
-        "charAt",
-        "substring",
-        "trim",
-        "entries",
-        "from",
-        "parse",
-        "stringify",
-        "resolve",
-        "reject",
-        "all",
-        "emit",
-        "on",
-        "off",
-        "once",
-        "setdefault",
-        "discard",
-        "union",
-        "wait",
-        "acquire",
-        "release",
-        "result",
-        "done",
-        "cancel",
-        "submit",
-        "total",
-    ]
-)
+_OF_BUILT_IN_TYPES = """
+get set add pop append extend insert remove clear copy update items keys values index count sort reverse
+join split strip replace format encode decode read write close open seek flush find startswith endswith
+lower upper match search sub group start stop run send put push shift slice map filter reduce forEach then
+catch finally call apply bind toString has delete next name size length concat includes indexOf test exec
+warn error info debug log print load loads dump dumps exists isEmpty equals hashCode iterator contains
+charAt substring trim entries from parse stringify resolve reject all emit on off once setdefault discard
+union wait acquire release result done cancel submit total
+"""
+_COMMON = frozenset(_OF_BUILT_IN_TYPES.split())
 """Names of members of built-in types: where the receiver is not known they are mostly not those of the tree."""
-
-
-_GIVE_ONE = frozenset(
-    [
-        "get",
-        "pop",
-        "shift",
-        "at",
-        "find",
-        "popleft",
-        "first",
-        "last",
-        "next",
-        "setdefault",
-        "peek",
-        "poll",
-        "remove",
-        "popitem",
-        "findLast",
-    ]
-)
-_GIVE_MANY = frozenset(
-    ["values", "filter", "slice", "copy", "reversed", "concat", "sort", "sorted", "reverse", "iter"]
-)
-"""Members of what holds values, that give one of them or some."""
-
-
-class Value(NamedTuple):
-    """What an expression stands for."""
-
-    kind: str
-    """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `many` (what holds instances),
-    `super`, `function`, `outside` (not of this tree), `unknown`."""
-    symbols: tuple[int, ...] = ()
-    file: int = -1
-    path: str = ""
-    sure: float = 1.0
-    defined: bool = False
-    """Whether `symbols` are what the expression itself refers to, not only the class of its value."""
-
-
-_UNKNOWN = Value("unknown")
-_OUTSIDE = Value("outside")
 
 
 class Resolver:
@@ -215,47 +55,33 @@ class Resolver:
     def __init__(self, view: View, facts_of: Callable[[int], FileFacts]) -> None:
         self._view = view
         self._facts_of = facts_of
-        self.modules = Modules(view)
-        self._tops: dict[int, dict[str, list[int]]] = {}
-        self._members: dict[int, dict[str, dict[str, list[int]]]] = {}
-        self._kinds = view.columns.symbol_kind
-        self._given: dict[tuple[int, str], Value] = {}
-        self._ancestors: dict[int, set[int]] = {}
-        self._lines: dict[int, dict[int, list[int]]] = {}
-
-    # What is asked
+        self.definitions = Definitions(view)
+        self.meanings = Meanings(view, self.definitions, facts_of)
 
     def targets(self, file: int, use: Use) -> dict[int, float]:
         """Return the definitions that a reference in a file can be to, each with its confidence (0 to 1)."""
         found = self._targets(file, use)
         for one, sure in list(found.items()) if use.kind == CALL else ():
             if self._view.symbol(one).kind in CLASS_KINDS:
-                made = [each for name in CONSTRUCTORS for each in self._own_members(one).get(name, ())]
-                made += self._constructors(one)
+                made = [
+                    each for name in CONSTRUCTORS for each in self.definitions.own_members(one).get(name, ())
+                ]
+                made += self.definitions.constructors(one)
                 found.update(dict.fromkeys(made, min(sure, CONSTRUCTED / len(made))) if made else {})
         return found
-
-    def _constructors(self, symbol: int) -> list[int]:
-        """Return the constructors that are called like their class."""
-        name = self._view.symbol_name(symbol)
-        return [
-            one
-            for one in self._own_members(symbol).get(name, ())
-            if self._view.symbol(one).kind == "constructor"
-        ]
 
     def _targets(self, file: int, use: Use) -> dict[int, float]:
         if use.column < 0:
             return self._imported_name(file, use)
         if not use.receiver:
-            found = self._free(file, use.name, use.line, _STEPS)
+            found = self.meanings.free(file, use.name, use.line, STEPS)
             return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
         if use.receiver[0] == "@" and use.receiver[1:].isdigit():
-            nested = self._defined(file, int(use.receiver[1:]))
+            nested = self.definitions.defined(file, int(use.receiver[1:]))
             if nested and self._view.symbol_name(nested[0]) == use.name:
                 return dict.fromkeys(nested, NESTED)
-        value = self.value(file, use.receiver, use.line, _STEPS)
-        found = self._member(value, use.name, file, _STEPS)
+        value = self.meanings.value(file, use.receiver, use.line, STEPS)
+        found = self.meanings.member(value, use.name, file, STEPS)
         if found.defined:
             sure = dict.fromkeys(found.symbols, found.sure)
             if value.kind == "instance":
@@ -263,413 +89,6 @@ class Resolver:
                     sure.setdefault(one, OVERRIDDEN)
             return sure
         return self._guessed(file, use) if found.kind == "unknown" else {}
-
-    def rules(self, file: int) -> UseRules | None:
-        """Return the rules of a file's language."""
-        row = self._view.files[file]
-        return (
-            None
-            if row is None
-            else use_rules_of("typescript" if row.language in ("vue", "svelte") else row.language)
-        )
-
-    def _language(self, file: int) -> str:
-        row = self._view.files[file]
-        return "" if row is None else row.language
-
-    def owner(self, symbol: int) -> str:
-        """Return the qualified name of what a definition is a member of; "" for none."""
-        row = self._view.symbol(symbol)
-        return _owner(row.qualified, row.name)
-
-    # Values
-
-    def value(self, file: int, expression: str, line: int, steps: int) -> Value:
-        """Return what an expression in a line of a file stands for."""
-        first, parts = _parts(expression)
-        value = self._first(file, first, line, steps)
-        for part in parts:
-            if value.kind in ("unknown", "outside") or steps <= 0:
-                return value
-            if part == "()":
-                value = self._called(value, steps - 1)
-            elif part == "new" and value.kind == "class" and self._language(file) == "ruby":
-                continue
-            elif value.kind == "many" and part in _GIVE_ONE:
-                value = value._replace(kind="one of many")
-            elif value.kind == "many" and part in _GIVE_MANY:
-                value = value._replace(kind="some of many")
-            elif part in ("[]", "[w]"):
-                if value.kind == "many":
-                    value = value._replace(kind="instance", sure=min(value.sure, INFERRED))
-                elif part == "[]":
-                    return _UNKNOWN
-            else:
-                value = self._member(value, part, file, steps - 1)
-        return value
-
-    def _first(self, file: int, first: str, line: int, steps: int) -> Value:
-        if first in ("self", "cls", "super"):
-            around = self._class_around(file, line)
-            kind = {"self": "instance", "cls": "class"}.get(first, "super")
-            return Value(kind, around, file, sure=OWN_CLASS) if around else _UNKNOWN
-        if first[0] == "@":
-            nested = self._defined(file, int(first[1:]))
-            return self._as_value(list(nested), file, NESTED) if nested else _UNKNOWN
-        if first[0] == "'":
-            return _OUTSIDE
-        if first[0] == '"':
-            return self._module(file, first[1:-1])
-        if first[0] == "<":
-            return self._typed(file, first[1:-1], line, steps)
-        return _UNKNOWN if first == "?" else self._free(file, first, line, steps)
-
-    def _typed(self, file: int, text: str, line: int, steps: int) -> Value:
-        """Return a value of a type: `T`, `T*` (what holds such values) or `T|U`."""
-        if text == "?" or steps <= 0:
-            return _UNKNOWN
-        names = text.rstrip("*").split("|")
-        found = [self.value(file, name, line, steps - 1) for name in names]
-        classes = [one for one in found if one.kind == "class"]
-        if not classes:
-            return _OUTSIDE if all(one.kind == "outside" for one in found) else _UNKNOWN
-        symbols = tuple(dict.fromkeys(symbol for one in classes for symbol in one.symbols))
-        sure = min(TYPED if len(classes) == 1 else ONE_OF, *(one.sure for one in classes))
-        return Value("many" if text[-1] == "*" else "instance", symbols, classes[0].file, sure=sure)
-
-    def _module(self, file: int, path: str) -> Value:
-        row = self._view.files[file]
-        found = self.modules.file(_family(row.language), row.path, path) if row is not None else -1
-        return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
-
-    def _called(self, value: Value, steps: int) -> Value:
-        """Return what a call of a value gives."""
-        if value.kind == "module" and steps > 0:  # what `module.exports = f` gives to `require`
-            value = self._of_module(value.file, "default", steps - 1)
-        if value.kind == "class":
-            return value._replace(kind="instance", defined=False)
-        if value.kind in ("one of many", "some of many"):
-            return value._replace(
-                kind="instance" if value.kind[0] == "o" else "many", sure=min(value.sure, INFERRED)
-            )
-        if value.kind == "super":
-            return value
-        if value.kind == "function" and value.symbols:
-            symbol = self._view.symbol(value.symbols[-1])
-            returned = self._facts_of(symbol.file).returns.get(symbol.name_line)
-            if returned and steps > 0:
-                found = self.value(symbol.file, returned, symbol.start, steps - 1)
-                return found._replace(sure=min(found.sure, value.sure, INFERRED), defined=False)
-        return _UNKNOWN
-
-    def _as_value(self, symbols: list[int], file: int, sure: float) -> Value:
-        """Return definitions as a value: a class, a function, or an object with members."""
-        kind = self._view.symbol(symbols[-1]).kind
-        if kind in CLASS_KINDS:
-            return Value("class", tuple(symbols), file, sure=sure, defined=True)
-        if kind in FUNCTION_KINDS or kind == "declaration":
-            return Value("function", tuple(symbols), file, sure=sure, defined=True)
-        return Value("instance", tuple(symbols), file, sure=sure, defined=True)
-
-    # Free names
-
-    def _free(self, file: int, name: str, line: int, steps: int) -> Value:
-        """Return what a name that stands alone means."""
-        rules = self.rules(file)
-        if rules is None:
-            return self._anywhere(file, name)
-        around = self._around(file, line)
-        if around is not None and (rules.bare_members or self._in_class_body(file, around, line)):
-            classes = self._class_around(file, line)
-            if classes and steps > 0:
-                found = self._member(Value("class", classes, file, sure=OWN_CLASS), name, file, steps - 1)
-                if found.kind not in ("unknown", "outside"):
-                    return found
-        top = self._top(file).get(name)
-        if top:
-            return self._as_value(top, file, OWN_MODULE)
-        return self._from_elsewhere(file, name, rules, steps)
-
-    def _in_class_body(self, file: int, around: int, line: int) -> bool:
-        """Whether a line sees the names of a class: in its body, or before the name of one of its methods (a decorator)."""
-        symbol = self._view.symbols_of(file)[around]
-        return symbol.kind in CLASS_KINDS or (symbol.kind in FUNCTION_KINDS and line < symbol.name_line)
-
-    def _from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
-        facts = self._facts_of(file)
-        if steps <= 0:
-            return _UNKNOWN
-        for binding in facts.bindings:
-            if binding.local == name and not binding.exported:
-                return self._bound(file, binding, steps - 1)
-            if binding.local.startswith(name + ".") and not binding.name:
-                return self._bound(file, binding._replace(local=name, module=name), steps - 1)
-        given = facts.fields.get(0, {}).get(name)
-        if given is not None:
-            if given in ("?", name) or given.startswith((name + ".", name + "(")):
-                return _UNKNOWN
-            found = self.value(file, given, 0, steps - 1)
-            return found._replace(defined=False)
-        unsure = False
-        for binding in facts.bindings:
-            if binding.local == "*":
-                found = self._bound(file, binding._replace(name=name), steps - 1)
-                if found.kind not in ("unknown", "outside"):
-                    return found._replace(sure=min(found.sure, STAR))
-                unsure = True
-        if rules.package_files:
-            beside = self._in_package(file, name)
-            if beside is not None:
-                return beside
-        if rules.textual or rules.macros:
-            return self._anywhere(file, name, macros=rules.macros)
-        return _UNKNOWN if unsure else _OUTSIDE
-
-    def _bound(self, file: int, binding: Binding, steps: int) -> Value:
-        """Return what an import gives to a name."""
-        row = self._view.files[file]
-        if row is None or steps <= 0:
-            return _UNKNOWN
-        family = _family(row.language)
-        if not binding.module:
-            return self.value(file, binding.name, binding.line, steps - 1)
-        if family == "go":
-            folder = self.modules.folder(binding.module)
-            if folder is not None and binding.name:
-                return self._in_folder(folder, binding.name, family) or _UNKNOWN
-            return _OUTSIDE if folder is None else Value("folder", path=folder, sure=IMPORTED)
-        if family not in ("python", "script", "lua", "zig", "dart"):
-            return self._hinted(file, binding)
-        found = self.modules.file(family, row.path, binding.module)
-        if not binding.name:
-            return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
-        if found < 0:
-            whole = (
-                f"{binding.module.rstrip('.')}.{binding.name}"
-                if binding.module.strip(".")
-                else binding.module + binding.name
-            )
-            inner = self.modules.file(family, row.path, whole) if family == "python" else -1
-            return _OUTSIDE if inner < 0 else Value("module", file=inner, sure=IMPORTED)
-        member = self._of_module(found, binding.name, steps - 1)
-        return member._replace(sure=min(member.sure, IMPORTED))
-
-    def _of_module(self, file: int, name: str, steps: int) -> Value:
-        """Return what other files get under a name of a module."""
-        known = self._given.get((file, name))
-        row = self._view.files[file]
-        if known is not None or steps <= 0 or row is None:
-            return known or _UNKNOWN
-        self._given[file, name] = _UNKNOWN  # modules may take from each other in a circle
-        found = self._looked_for(file, name, _family(row.language), steps)
-        if steps < _STEPS // 2:
-            del self._given[file, name]
-        else:
-            self._given[file, name] = found
-        return found
-
-    def _looked_for(self, file: int, name: str, family: str, steps: int) -> Value:
-        top = self._top(file).get(name)
-        if top:
-            return self._as_value(top, file, IMPORTED)
-        facts = self._facts_of(file)
-        for binding in facts.bindings:
-            if binding.local == name and (binding.exported or family != "script" or not binding.module):
-                return self._bound(file, binding, steps - 1)
-        if family == "script" and name == "default":
-            return _UNKNOWN
-        submodule = self.modules.submodule(family, file, name)
-        if submodule >= 0:
-            return Value("module", file=submodule, sure=IMPORTED)
-        given = facts.fields.get(0, {}).get(name)
-        if given is not None:
-            found = self.value(file, given, 0, steps - 1) if given not in ("?", name) else _UNKNOWN
-            return found._replace(defined=False)
-        if family == "script":  # `import { a } from './x'; export { a }`
-            for binding in facts.bindings:
-                if binding.local == name:
-                    return self._bound(file, binding, steps - 1)
-        outside = True
-        for binding in facts.bindings:
-            if binding.local == "*" and (binding.exported or family != "script"):
-                found = self._bound(file, binding._replace(name=name), steps - 1)
-                if found.kind not in ("unknown", "outside"):
-                    return found
-                outside = outside and found.kind == "outside"
-        return _UNKNOWN
-
-    def _in_package(self, file: int, name: str) -> Value | None:
-        """Return what a name means in the other files of the folder."""
-        row = self._view.files[file]
-        if row is None:
-            return None
-        return self._in_folder(posixpath.dirname(row.path), name, _family(row.language))
-
-    def _in_folder(self, folder: str, name: str, family: str) -> Value | None:
-        found = [
-            one
-            for one in self._named(name, family)
-            if not self._is_member(one) and posixpath.dirname(self._path(one)) == folder
-        ]
-        return self._as_value(found, -1, PACKAGE) if found else None
-
-    def _anywhere(self, file: int, name: str, *, macros: bool = False) -> Value:
-        """Return what a name means where a program is one space of names."""
-        row = self._view.files[file]
-        if row is None:
-            return _OUTSIDE
-        found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
-        if macros:
-            found = [one for one in found if self._kinds[one] == "macro"]
-        if not found:
-            return _OUTSIDE if macros else _UNKNOWN
-        folder = posixpath.dirname(row.path)
-        found = [one for one in found if posixpath.dirname(self._path(one)) == folder] or found
-        distinct = len({self._path(one) for one in found if self._view.symbol(one).kind != "declaration"})
-        sure = GLOBAL_ONE if distinct <= 1 else GLOBAL_MANY / distinct
-        return self._as_value(found, -1, sure)
-
-    def _hinted(self, file: int, binding: Binding) -> Value:
-        """Return what an import names whose module path is like that of a file or folder, or else the only one of that name."""
-        row = self._view.files[file]
-        name = binding.name or binding.module.rpartition(".")[2]
-        if row is None or not name:
-            return _UNKNOWN
-        found = [one for one in self._named(name, _family(row.language)) if not self._is_member(one)]
-        if not found:
-            return Value(
-                "path", path=binding.module if not binding.name else f"{binding.module}.{binding.name}"
-            )
-        parts = [part for part in binding.module.split(".") if part not in ("crate", "self", "super", "")]
-        scores = {one: _likeness(self._path(one), parts) for one in found}
-        best = max(scores.values())
-        if not best and binding.local == "*":
-            return _UNKNOWN
-        kept = [one for one in found if scores[one] == best]
-        sure = (
-            IMPORTED if best >= min(2, len(parts)) and len({self._path(one) for one in kept}) == 1 else HINTED
-        )
-        return self._as_value(kept, -1, sure / (1 if sure == IMPORTED else len(kept)))
-
-    # Members
-
-    def _member(self, value: Value, name: str, file: int, steps: int) -> Value:
-        """Return a member of a value."""
-        if steps <= 0:
-            return _UNKNOWN
-        if value.kind == "module":
-            found = self._of_module(value.file, name, steps - 1)
-            return found._replace(sure=min(found.sure, value.sure))
-        if value.kind == "folder":
-            return self._in_folder(value.path, name, "go") or _UNKNOWN
-        if value.kind == "path":
-            return self._of_path(value, name, file)
-        if value.kind in ("class", "instance", "super") and value.symbols:
-            member = self._of_each(value, name, steps - 1)
-            return member._replace(sure=min(member.sure, value.sure)) if member is not None else _OUTSIDE
-        return _OUTSIDE if value.kind in ("outside", "many") else _UNKNOWN
-
-    def _of_path(self, value: Value, name: str, file: int) -> Value:
-        row = self._view.files[file]
-        found = self._named(name, _family(row.language)) if row is not None else []
-        parts = value.path.split(".")
-        kept = [
-            one for one in found if _likeness(self._path(one), parts) or self.owner(one).endswith(parts[-1])
-        ]
-        if kept:
-            return self._as_value(kept, -1, HINTED / len({self._path(one) for one in kept}))
-        return Value("path", path=f"{value.path}.{name}")
-
-    def _of_each(self, value: Value, name: str, steps: int) -> Value | None:
-        """Return a member of a value that is of one class, or of one of several."""
-        above = value.kind == "super"
-        names = {self._view.symbol(one).qualified for one in value.symbols}
-        if len(names) == 1:
-            return self._of_class(value.symbols, name, steps, set(), above=above)
-        found = [self._of_class((one,), name, steps, set(), above=above) for one in value.symbols]
-        defined = [one for one in found if one is not None and one.defined]
-        if not defined:
-            return next((one for one in found if one is not None), None)
-        symbols = tuple(dict.fromkeys(symbol for one in defined for symbol in one.symbols))
-        return defined[0]._replace(symbols=symbols, sure=min(one.sure for one in defined))
-
-    def _of_class(
-        self, symbols: tuple[int, ...], name: str, steps: int, seen: set[int], *, above: bool = False
-    ) -> Value | None:
-        """Return a member of a class or of what it inherits from; None where there is no such member."""
-        opened = False
-        for one in symbols:
-            if one in seen or steps <= 0:
-                continue
-            seen.add(one)
-            symbol = self._view.symbol(one)
-            facts = self._facts_of(symbol.file)
-            if not above:
-                own = self._own_members(one).get(name) or self._spread_members(one, name)
-                if own and name == symbol.name:
-                    own = [each for each in own if each not in self._constructors(one)]
-                if own:
-                    return self._as_value(own, symbol.file, OWN_CLASS / self._overloads(own))
-                given = facts.fields.get(symbol.name_line, {}).get(name)
-                if given is not None:
-                    found = (
-                        self.value(symbol.file, given, symbol.name_line, steps - 1)
-                        if given != "?"
-                        else _UNKNOWN
-                    )
-                    return found._replace(sure=min(found.sure, INFERRED), defined=False)
-                if symbol.kind not in CLASS_KINDS and symbol.parent < 0:
-                    given = facts.fields.get(0, {}).get(symbol.name, "?")
-                    found = (
-                        self.value(symbol.file, given, symbol.name_line, steps - 1)
-                        if given != "?"
-                        else _UNKNOWN
-                    )
-                    return self._member(found, name, symbol.file, steps - 1)
-            for base in facts.bases.get(symbol.name_line, ()):
-                value = self._base(symbol.file, base, one, steps - 1)
-                if value.kind != "class":
-                    opened = opened or value.kind in ("unknown", "outside")
-                    continue
-                found_above = self._of_class(value.symbols, name, steps - 1, seen)
-                if found_above is not None and found_above.kind != "unknown":
-                    return found_above._replace(sure=min(found_above.sure, value.sure))
-                opened = opened or found_above is not None
-        return _UNKNOWN if opened or not symbols else None
-
-    def _overloads(self, symbols: list[int]) -> int:
-        """Return how many definitions share a call: where a language tells them apart by their parameters."""
-        row = self._view.files[self._view.symbol_file[symbols[0]]]
-        return len(symbols) if row is not None and row.language in _OVERLOADING else 1
-
-    def _base(self, file: int, base: str, own: int, steps: int) -> Value:
-        """Return a base class. Its name is that of the file, not of a member of the class."""
-        first, parts = _parts(base)
-        top = [one for one in self._top(file).get(first, ()) if one != own]
-        value = self._as_value(top, file, OWN_MODULE) if top else None
-        if value is None:
-            rules = self.rules(file)
-            value = self._from_elsewhere(file, first, rules, steps) if rules is not None else _UNKNOWN
-        for part in parts:
-            value = self._member(value, part, file, steps - 1) if part not in ("()", "[]") else _UNKNOWN
-        return value
-
-    def ancestors(self, symbol: int) -> set[int]:
-        """Return the classes of the tree that a class inherits from."""
-        known = self._ancestors.get(symbol)
-        if known is not None:
-            return known
-        found: set[int] = set()
-        waiting = [symbol]
-        while waiting and len(found) < _MOST_ANCESTORS:
-            row = self._view.symbol(waiting.pop())
-            for base in self._facts_of(row.file).bases.get(row.name_line, ()):
-                for one in self._base(row.file, base, row.id, _STEPS).symbols:
-                    if one not in found:
-                        found.add(one)
-                        waiting.append(one)
-        self._ancestors[symbol] = found
-        return found
 
     def _overriding(self, value: Value, symbols: tuple[int, ...], name: str) -> list[int]:
         """Return the definitions that replace a method in classes below the receiver's."""
@@ -679,12 +98,12 @@ class Resolver:
         classes = set(value.symbols)
         others = [
             one
-            for one in self._named(name, _family(row.language))
-            if one not in symbols and self._is_member(one)
+            for one in self.definitions.named(name, family_of(row.language))
+            if one not in symbols and self.definitions.is_member(one)
         ]
         return (
-            [one for one in others[:64] if classes & self.ancestors(self._class_of(one))]
-            if len(others) <= 64
+            [one for one in others if classes & self.meanings.ancestors(self._class_of(one))]
+            if len(others) <= _REPLACING
             else []
         )
 
@@ -692,9 +111,10 @@ class Resolver:
         row = self._view.symbol(member)
         if row.parent >= 0:
             return row.parent
-        last = _last(self.owner(member))
+        last = last_name(self.definitions.owner(member))
         return next(
-            (one for one in self._named(last, "") if self._view.symbol(one).kind in CLASS_KINDS), member
+            (one for one in self.definitions.named(last, "") if self._view.symbol(one).kind in CLASS_KINDS),
+            member,
         )
 
     def _guessed(self, file: int, use: Use) -> dict[int, float]:
@@ -702,10 +122,14 @@ class Resolver:
         row = self._view.files[file]
         if row is None:
             return {}
-        found = [one for one in self._named(use.name, _family(row.language)) if self._is_member(one)]
+        found = [
+            one
+            for one in self.definitions.named(use.name, family_of(row.language))
+            if self.definitions.is_member(one)
+        ]
         called = joined(re.findall(r"[^.()\[\]<>]*", use.receiver.rstrip("()[]"))[-2] or "?")
-        alike = [one for one in found if joined(_last(self.owner(one))) == called]
-        owners = {(self._path(one), self.owner(one)) for one in alike or found}
+        alike = [one for one in found if joined(last_name(self.definitions.owner(one))) == called]
+        owners = {(self.definitions.path(one), self.definitions.owner(one)) for one in alike or found}
         if not found or len(owners) > _GUESSES:
             return {}
         sure = NAMED_ALIKE if alike else GUESSED_COMMON if use.name in _COMMON else GUESSED
@@ -715,155 +139,6 @@ class Resolver:
         """Return the definitions that an import statement names."""
         for binding in self._facts_of(file).bindings:
             if binding.line == use.line and binding.name == use.name:
-                found = self._bound(file, binding, _STEPS)
+                found = self.meanings.bound(file, binding, STEPS)
                 return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
         return {}
-
-    # Definitions
-
-    def _path(self, symbol: int) -> str:
-        row = self._view.files[self._view.symbol_file[symbol]]
-        return row.path if row is not None else ""
-
-    def _named(self, name: str, family: str) -> list[int]:
-        """Return the definitions of exactly that name in a family of languages ("": any)."""
-        view = self._view
-        kept = []
-        for one in view.symbols_named(name):
-            row = view.files[view.symbol_file[one]]
-            if (
-                row is not None
-                and view.symbol_name(one) == name
-                and self._kinds[one] not in _ADDING
-                and family in ("", _family(row.language))
-            ):
-                kept.append(one)
-        return kept
-
-    def _is_member(self, symbol: int) -> bool:
-        """Whether a definition is inside a class, or an object with members."""
-        row = self._view.symbol(symbol)
-        if row.parent >= 0:
-            return self._view.symbol(row.parent).kind != "namespace"
-        owner = _owner(row.qualified, row.name)
-        return bool(owner) and row.kind in ("method", "constructor")
-
-    def _top(self, file: int) -> dict[str, list[int]]:
-        """Return the definitions of a file that are in no class and no function, by name."""
-        found = self._tops.get(file)
-        if found is None:
-            found = self._tops[file] = {}
-            symbols = self._view.symbols_of(file)
-            first = self._view.first_symbol[file]
-            for at, symbol in enumerate(symbols):
-                above = symbol.parent
-                while above >= 0 and symbols[above].kind == "namespace":
-                    above = symbols[above].parent
-                # A method without a class: Go's have their own index, others are an error of the parser.
-                bare = symbol.kind == "method" and symbol.parent < 0
-                if above < 0 and not bare and symbol.kind not in _ADDING:
-                    found.setdefault(symbol.name, []).append(first + at)
-        return found
-
-    def _own_members(self, symbol: int) -> dict[str, list[int]]:
-        """Return the members of a class in its own file, by name."""
-        file = self._view.symbol_file[symbol]
-        of_file = self._members.get(file)
-        if of_file is None:
-            of_file = self._members[file] = {}
-            first = self._view.first_symbol[file]
-            for at, one in enumerate(self._view.symbols_of(file)):
-                owner = _owner(one.qualified, one.name)
-                if owner:
-                    of_file.setdefault(owner, {}).setdefault(one.name, []).append(first + at)
-        return of_file.get(self._view.symbol(symbol).qualified, {})
-
-    def _spread_members(self, symbol: int, name: str) -> list[int]:
-        """Return a member that is defined outside of its class's file: methods of Go, C++, Rust, extensions."""
-        row = self._view.symbol(symbol)
-        file = self._view.files[row.file]
-        if file is None or file.language not in _SPREAD:
-            return []
-        own = row.qualified
-        folder = posixpath.dirname(file.path)
-        found = [one for one in self._named(name, _family(file.language)) if self.owner(one) == own]
-        if file.language == "go":
-            found = [one for one in found if posixpath.dirname(self._path(one)) == folder]
-        return found
-
-    def _defined(self, file: int, line: int) -> tuple[int, ...]:
-        """Return the definition whose name stands in a line."""
-        lines = self._lines.get(file)
-        if lines is None:
-            lines = self._lines[file] = {}
-            first = self._view.first_symbol[file]
-            for at, symbol in enumerate(self._view.symbols_of(file)):
-                lines.setdefault(symbol.name_line, []).append(first + at)
-        return tuple(lines.get(line, ())[:1])
-
-    def _around(self, file: int, line: int) -> int | None:
-        from slicegrep.graph.places import around  # noqa: PLC0415
-
-        at = around(self._view, file, line)
-        return None if at < 0 else at - self._view.first_symbol[file]
-
-    def _class_around(self, file: int, line: int) -> tuple[int, ...]:
-        """Return the class whose `self` a line is about."""
-        symbols, first = self._view.symbols_of(file), self._view.first_symbol[file]
-        at = self._around(file, line)
-        while at is not None and at >= 0:
-            symbol: Symbol = symbols[at]
-            if symbol.kind in CLASS_KINDS:
-                return (first + at,)
-            if symbol.parent < 0 or symbols[symbol.parent].kind not in CLASS_KINDS | FUNCTION_KINDS:
-                owner = _owner(symbol.qualified, symbol.name)
-                if owner:
-                    last = _last(owner)
-                    return tuple(
-                        one for one in self._named(last, "") if self._view.symbol(one).qualified == owner
-                    )[:1]
-            at = symbol.parent
-        return ()
-
-
-_ADDING = frozenset({"impl", "extension", "instance"})
-"""Kinds that add members to a type under its name, and do not define it."""
-_OVERLOADING = frozenset({"java", "csharp", "kotlin", "cpp", "scala", "swift"})
-_SPREAD = frozenset(
-    {"go", "rust", "cpp", "c", "swift", "csharp", "ruby", "kotlin", "elixir", "lua", "scala", "dart"}
-)
-
-
-def _family(language: str) -> str:
-    return FAMILY.get(language, language)
-
-
-def _owner(qualified: str, name: str) -> str:
-    return qualified[: -len(name)].rstrip(".:#\\/") if name and qualified.endswith(name) else ""
-
-
-_BEGUN = re.compile(r"<[^>]*>|\"[^\"]*\"|[^.(\[]*")
-
-
-def _last(qualified: str) -> str:
-    return re.split(r"[.:#\\/]+", qualified)[-1]
-
-
-def _parts(expression: str) -> tuple[str, list[str]]:
-    """Return the first part of an expression and what is done to it: names, `()` and `[]`."""
-    begun = _BEGUN.match(expression)
-    end = begun.end() if begun is not None else 0
-    return expression[:end] or "?", re.findall(r"\(\)|\[w?\]|[^.()\[\]]+", expression[end:])
-
-
-def _likeness(path: str, parts: list[str]) -> int:
-    """Return how many of the last parts of a module path are the last ones of a file's path."""
-    names = posixpath.splitext(path)[0].split("/")
-    best = 0
-    for skipped in (0, 1):
-        own = names[: len(names) - skipped]
-        count = 0
-        while count < min(len(own), len(parts)) and own[-1 - count].lower() == parts[-1 - count].lower():
-            count += 1
-        best = max(best, count)
-    return best

@@ -20,96 +20,25 @@ _LONGEST = 300
 
 _MOST_ALTERNATIVES = 6
 
-_PASSING = frozenset(
-    [
-        "Optional",
-        "Promise",
-        "Awaitable",
-        "Final",
-        "ClassVar",
-        "Annotated",
-        "Readonly",
-        "Partial",
-        "Required",
-        "NonNullable",
-        "Box",
-        "Rc",
-        "Arc",
-        "Ref",
-        "shared_ptr",
-        "unique_ptr",
-        "Task",
-        "ValueTask",
-        "Future",
-        "Lazy",
-        "PromiseLike",
-        "Awaited",
-        "NotRequired",
-        "Deferred",
-        "Pick",
-        "Omit",
-    ]
-)
+_PASSING_NAMES = """
+Optional Promise Awaitable Final ClassVar Annotated Readonly Partial Required NonNullable Box Rc Arc Ref
+shared_ptr unique_ptr Task ValueTask Future Lazy PromiseLike Awaited NotRequired Deferred Pick Omit
+"""
+_PASSING = frozenset(_PASSING_NAMES.split())
 """Generic types whose members are mostly used as those of their first argument."""
-_MANY = frozenset(
-    [
-        "List",
-        "list",
-        "Sequence",
-        "MutableSequence",
-        "Iterable",
-        "Iterator",
-        "Generator",
-        "Set",
-        "set",
-        "frozenset",
-        "FrozenSet",
-        "AbstractSet",
-        "Collection",
-        "deque",
-        "Array",
-        "ReadonlyArray",
-        "Vec",
-        "VecDeque",
-        "ArrayList",
-        "LinkedList",
-        "IEnumerable",
-        "IList",
-        "ICollection",
-        "AsyncIterator",
-        "AsyncGenerator",
-        "AsyncIterable",
-        "MutableList",
-        "HashSet",
-        "IReadOnlyList",
-        "Stream",
-        "Seq",
-        "vector",
-        "ReadonlySet",
-        "IterableIterator",
-    ]
-)
+_MANY_NAMES = """
+List list Sequence MutableSequence Iterable Iterator Generator Set set frozenset FrozenSet AbstractSet
+Collection deque Array ReadonlyArray Vec VecDeque ArrayList LinkedList IEnumerable IList ICollection
+AsyncIterator AsyncGenerator AsyncIterable MutableList HashSet IReadOnlyList Stream Seq vector ReadonlySet
+IterableIterator
+"""
+_MANY = frozenset(_MANY_NAMES.split())
 """Those that hold values of their first argument."""
-_BY_KEY = frozenset(
-    [
-        "dict",
-        "Dict",
-        "Mapping",
-        "MutableMapping",
-        "Map",
-        "HashMap",
-        "Record",
-        "defaultdict",
-        "OrderedDict",
-        "WeakMap",
-        "ReadonlyMap",
-        "Dictionary",
-        "ConcurrentHashMap",
-        "BTreeMap",
-        "map",
-        "unordered_map",
-    ]
-)
+_BY_KEY_NAMES = """
+dict Dict Mapping MutableMapping Map HashMap Record defaultdict OrderedDict WeakMap ReadonlyMap Dictionary
+ConcurrentHashMap BTreeMap map unordered_map
+"""
+_BY_KEY = frozenset(_BY_KEY_NAMES.split())
 """Those that hold values of their second argument."""
 
 
