@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import pytest
-from scip_bytes import without
+from scip_bytes import document, index, occurrence, without
 from scip_shop import Shop, soon
 from slicegrep.graph import Found, Graph
 from slicegrep.graph.scip_tier import OF_BASE, OUT_OF_TIME
@@ -77,13 +77,22 @@ def test_a_definition_of_a_stale_file_is_the_parsers_to_answer(shop: Shop) -> No
     assert callees.envelope.tier == "parser"
 
 
-def test_what_scip_knows_better_is_no_guess(shop: Shop) -> None:
-    """A new method of that name in another file: where SCIP knows whose `save` is called, it is not the new one's."""
-    add(shop, "shop/other.py", "class Other:\n    def save(self, total):\n        return total\n")
-    found = callers(shop, "Other.save")
-    assert shop.told(found.edges) == set()
-    callees = shop.graph().callees(shop.symbol("checkout"), until=soon())
-    assert not [one for one in shop.told(callees.edges) if "other.py" in one[0]]
+def test_what_scip_knows_better_is_no_guess(tmp_path: Path) -> None:
+    """Where SCIP knows whose `save` is called, it is not that of a file which SCIP does not know, as the parser guesses."""
+    shop = Shop(tmp_path, "python")
+    add(shop, "a.py", "class A:\n    def save(self): ...\n\n\ndef run(x):\n    x.save()\n")
+    add(shop, "b.py", "class B:\n    def save(self): ...\n")
+    symbol = "scip-python python shop 1 a/A#save()."
+    file = tmp_path / "a.scip"
+    parts = [occurrence(symbol, (1, 8, 12), 1), occurrence(symbol, (5, 6, 10))]
+    guess = ("a.py#run", (6,), "call")
+    assert guess in shop.told(callers(shop, "B.save").edges)
+    file.write_bytes(index(document("a.py", parts)))
+    shop.take(file)
+    assert guess not in shop.told(callers(shop, "B.save").edges)
+    assert guess in shop.told(callers(shop, "A.save").edges)
+    callees = shop.graph().callees(shop.symbol("run"), until=soon())
+    assert shop.told(callees.edges) == {("a.py#A.save", (6,), "call")}
 
 
 def test_callees_in_files_that_scip_does_not_know_are_the_parsers(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from scip_bytes import document, index, metadata, occurrence
+from scip_bytes import document, index, metadata, occurrence, without
 from scip_shop import Shop, soon
 from slicegrep.graph.scip import ScipError
 from slicegrep.graph.scip_store import graph_path, remove_graph
@@ -70,6 +70,18 @@ def test_callers_of_functions_of_python(python: Shop) -> None:
     assert python.callers("Cart.total") == {("shop/cart.py#checkout", (22, 23), "reference")}
     assert python.callers("countdown") == {("shop/cart.py#countdown", (27,), "call")}
     assert python.callers("check_checkout.expected") == {("tests/cart_cases.py#check_checkout", (8,), "call")}
+
+
+def test_the_names_that_a_definition_goes_by(python: Shop) -> None:
+    """Its own, and those that imports give it."""
+    assert python.tier().names(python.symbol("price_of")) == {"price_of", "cost"}
+    assert python.tier().names(python.symbol("Cart")) == {"Cart"}
+
+
+def test_callees_are_without_what_lies_in_the_definition(python: Shop) -> None:
+    """What an inner function refers to is the outer one's as well; the inner one is not."""
+    assert python.callees("check_checkout") == {("shop/cart.py#checkout", (8,), "call")}
+    assert python.callees("Cart") == {("shop/price.py#price_of", (16,), "call")}
 
 
 def test_callers_of_a_class_of_typescript(typescript: Shop) -> None:
@@ -175,6 +187,17 @@ def test_taken_in_again_it_is_replaced(python: Shop) -> None:
     once = python.callees("checkout"), path_of(python).stat().st_size
     python.take()
     assert (python.callees("checkout"), path_of(python).stat().st_size) == once
+
+
+def test_what_an_index_has_no_more_goes(tmp_path: Path) -> None:
+    """The same file, made anew without one of the documents."""
+    shop = Shop(tmp_path, "python")
+    file = tmp_path / "index.scip"
+    file.write_bytes(shop.scip.read_bytes())
+    shop.take(file)
+    file.write_bytes(without(shop.scip.read_bytes(), "shop/price.py"))
+    shop.take(file)
+    assert len(shop.tier().covered) == 4
 
 
 def test_two_projects_of_a_workspace_have_their_own_index(tmp_path: Path) -> None:
