@@ -291,6 +291,16 @@ def test_a_search_stays_in_the_index(shop: Path, home: str, tmp_path: Path) -> N
         assert {one.file for one in answer.result.chunks} <= {"cart.py", "shop.py", "tests/cart.py"}, glob
 
 
+def test_a_glob_that_would_take_minutes_is_refused(shop: Path, home: str) -> None:
+    """Every way to share a name out among many wildcards would be tried; what people write is not refused."""
+    code = Code(str(shop), home)
+    for glob in ("*?*?*?*?*?*?*?*?x", "{a,?}{a,?}{a,?}{a,?}*", "**/" * 30 + "x"):
+        with pytest.raises(Invalid, match="a glob has at most"):
+            code.search(SearchRequest(pattern="total", glob=[glob]))
+    answer = code.search(SearchRequest(pattern="total", glob=["**/*.{py,pyi}", "!tests/**/test_*.py"]))
+    assert {one.file for one in answer.result.chunks} == {"cart.py", "shop.py"}  # tests/cart.py is a duplicate
+
+
 def test_a_tree_inside_a_repository_ends_at_its_folder(shop: Path, home: str) -> None:
     """Paths are relative to it, and what lies beside it is not there, nor a neighbour."""
     subprocess.run(["git", "init", "-q", str(shop)], check=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import sqlite3
 import sys
 from typing import TYPE_CHECKING
 
@@ -86,7 +84,9 @@ def _port(word: str) -> int:
 
 
 def _check_installed() -> None:
-    missing = [name for name in ("fastapi", "uvicorn") if importlib.util.find_spec(name) is None]
+    from importlib.util import find_spec  # noqa: PLC0415 (other commands import this module for its options)
+
+    missing = [name for name in ("fastapi", "uvicorn") if find_spec(name) is None]
     if missing:
         raise UsageError(
             f"serve needs {' and '.join(missing)}: pip install 'slicegrep[serve]', or slicegrep setup for the plugin's environment"
@@ -94,6 +94,8 @@ def _check_installed() -> None:
 
 
 def _run(parsed: Namespace, home: str, tokens: Tokens) -> int:
+    import sqlite3  # noqa: PLC0415
+
     from slicegrep.service.app import application  # noqa: PLC0415 (FastAPI takes 0.3 s)
     from slicegrep.service.record import Record  # noqa: PLC0415
     from slicegrep.service.serve import BACKLOG, listening, run, trusted  # noqa: PLC0415

@@ -219,8 +219,10 @@ class SearchRequest(Ask):
     boundary: Literal["auto", "fn", "none"] = "auto"
     objective: Literal["auto", "def+caller", "def+test", "single"] = "auto"
     dedupe: bool = True
-    glob: Annotated[list[_Name], Field(max_length=50)] = []
+    glob: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)] = []
+    """.gitignore's syntax, `!` excludes; at most three `*` or `{` between two slashes."""
     type: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=50)] = []
+    """ripgrep's names, and those of languages."""
     case_sensitive: bool = False
 
 

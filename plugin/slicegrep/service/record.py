@@ -17,6 +17,7 @@ _MOST = 100_000
 _EVERY = 1_000
 """Calls between two looks at how many there are."""
 _WAIT_SECONDS = 1.0
+_ENDLESS = (1 << 63) - 1
 _COLUMNS = "time, agent, token, operation, namespace, count, resolved, ms, status"
 _TABLE = (
     "CREATE TABLE IF NOT EXISTS calls(id INTEGER PRIMARY KEY AUTOINCREMENT, time REAL, agent TEXT, token TEXT, "
@@ -73,8 +74,8 @@ class Record:
         """Return the newest calls with their numbers, of those below `before` where it is not 0. Raises sqlite3.Error."""
         with self._lock:
             found = self._db.execute(
-                f"SELECT id, {_COLUMNS} FROM calls WHERE ?2 = 0 OR id < ?2 ORDER BY id DESC LIMIT ?1",  # noqa: S608 (a constant)
-                (limit, before),
+                f"SELECT id, {_COLUMNS} FROM calls WHERE id < ? ORDER BY id DESC LIMIT ?",  # noqa: S608 (a constant)
+                (before or _ENDLESS, limit),
             ).fetchall()
         return [(number, Call(*rest)) for number, *rest in found]
 
