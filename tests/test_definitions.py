@@ -5,15 +5,17 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from index_told import write
+from index_told import PLUGIN, write
 from slicegrep import outline as parser
 from slicegrep.definitions import DefinitionsUntil
 from slicegrep.index import let_go, open_view
 from slicegrep.source import read_source
-from slicegrep.types import Source
+from slicegrep.types import Outline, Source
 
 TEXT = "class Store:\n    limit = 3\n\n    def fetch(self, key):\n        return key\n\nx = 1\n"
 LINES = [1, 2, 3, 5, 7, 99]
@@ -32,9 +34,9 @@ def parses(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     asked: list[str] = []
     real = parser.outline
 
-    def outline(source: Source, *, seconds: float) -> object:
+    def outline(source: Source, **how: Any) -> Outline:
         asked.append(os.path.basename(source.path))
-        return real(source, seconds=seconds)
+        return real(source, **how)
 
     monkeypatch.setattr(parser, "outline", outline)
     return asked
@@ -72,15 +74,15 @@ def test_with_and_without_an_index(tmp_path: Path, parses: list[str]) -> None:
     assert parses == ["b.py", "new.py"]
 
 
-@pytest.mark.parametrize("at", ["tree", "tree/sub", "link", "link/sub", "elsewhere", "tree/sub/.."])
+@pytest.mark.parametrize("at", ["tree", "tree/sub", "a_link", "a_link/sub", "elsewhere", "tree/sub/.."])
 def test_wherever_the_search_was_made(tmp_path: Path, parses: list[str], at: str) -> None:
     """In the top folder or below, through a link, or outside: a git tree's index is found from the file."""
     root, home = tmp_path / "tree", tmp_path / "home"
     write(root, {"a.py": TEXT, "sub/c.py": TEXT, ".git/HEAD": "ref: refs/heads/main\n"})
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "link").symlink_to(root)
+    (tmp_path / "a_link").symlink_to(root)
     indexed(root, home)
-    for spelled in (root, tmp_path / "link"):
+    for spelled in (root, tmp_path / "a_link"):
         assert names([tmp_path / at], home, spelled / "a.py", spelled / "sub/c.py") == [NAMES] * 2
     assert parses == []
 
@@ -117,3 +119,38 @@ def test_when_the_time_is_over_nothing_is_parsed(tmp_path: Path, parses: list[st
     write(root, {"b.py": "# new\n" + TEXT})
     assert names([root], home, root / "a.py", root / "b.py", seconds=-1) == [NAMES, [""] * 6]
     assert parses == []
+
+
+ODD = {
+    "deco.py": "@first(\n    1,\n)\n# between\n@second\nclass A:\n    @property\n    def b(self):\n        def c():\n            return 1\n        return c\n\n    # after\n\nx = lambda: 1\n",
+    "attr.rs": "#[derive(Debug)]\n#[other]\npub struct S {\n    a: u8,\n}\n\nimpl S {\n    #[inline]\n    /// said\n    fn f(&self) -> u8 {\n        1\n    }\n}\nmod m {\n    #[test]\n    fn t() {}\n}\n",
+    "exp.ts": "export default class A {\n  @dec()\n  m = () => {\n    return 1;\n  };\n}\nexport const f = async (x: number) => {\n  return x;\n};\nnamespace N {\n  export function g() {\n    return 2;\n  }\n}\n",
+    "eq.hs": "f :: Int -> Int\nf 0 = 1\nf n = n\n\ng x = y\n  where\n    y = x\n",
+    "a.cpp": "#define M(x) \\\n  x\nnamespace n {\ntemplate <class T>\nstruct S {\n  int f() {\n    return 1;\n  }\n};\n}\nint n::S<int>::g() {\n  return 2;\n}\nTEST(Suite, Name) {\n  f();\n}\n",
+    "A.java": "@One\n@Two(3)\nclass A {\n  @Override\n  public int f() {\n    return 1;\n  }\n  enum E {\n    X { int g() { return 2; } };\n  }\n}\n",
+    "s.vue": "<template>\n</template>\n<script>\nexport default {\n  methods: {\n    f() {\n      return 1;\n    },\n  },\n};\n</script>\n",
+    "e.ex": 'defmodule A.B do\n  @doc "x"\n  def f(x) do\n    x\n  end\n\n  defp g, do: 1\nend\n',
+    "q.sql": "CREATE FUNCTION f() RETURNS int AS $$\nBEGIN\n  RETURN 1;\nEND;\n$$ LANGUAGE plpgsql;\n",
+    "broken.go": "package a\n\nfunc f() {\n\tif (\n}\n\nfunc (s *S) g() int {\n\treturn 1\n}\n",
+}
+
+
+@pytest.mark.parametrize("name", [*ODD, "slicegrep/annotate.py", "slicegrep/outline/trees.py"])
+def test_a_part_of_an_outline_says_the_same_of_its_lines(tmp_path: Path, name: str) -> None:
+    """What is asked around some lines is what the whole outline says of them: decorators, attributes, equations, broken code."""
+    path = Path(PLUGIN, name)
+    if name in ODD:
+        write(tmp_path, {name: ODD[name]})
+        path = tmp_path / name
+    source = read_source(str(path))
+    assert source is not None
+    whole = parser.outline(source)
+    count = len(source.lines)
+    step = 1 + count // 40
+    asked = [[line] for line in range(1, count + 2, step)]
+    for lines in [*asked, *([line, count - line + 1] for line in range(1, count, step))]:
+        part = parser.outline(source, lines=lines)
+        for line in lines:
+            found, wanted = parser.enclosing(part, line), parser.enclosing(whole, line)
+            assert (found and replace(found, parent=0)) == (wanted and replace(wanted, parent=0)), line
+    assert len(parser.outline(source, lines=[count + 9]).symbols) <= len(whole.symbols)

@@ -129,6 +129,9 @@ def test_without_an_index_nothing_is_made(tmp_path: Path) -> None:
     write(tmp_path / "tree", FILES)
     assert looked_up(tmp_path / "tree") == {}
     assert os.listdir(tmp_path) == ["tree"]
+    (tmp_path / "home/index").mkdir(parents=True)
+    assert looked_up(tmp_path / "tree") == {}
+    assert os.listdir(tmp_path / "home/index") == []
 
 
 @pytest.mark.parametrize("content", [b"", b"no database at all\n" * 500, None])

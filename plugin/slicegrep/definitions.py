@@ -35,7 +35,7 @@ class DefinitionsUntil:
             shape = known.get(source.path)
             if shape is None:
                 left = self._until - time.monotonic()
-                shape = outline(source, seconds=left) if left > 0 else Outline(source.language)
+                shape = outline(source, seconds=left, lines=lines) if left > 0 else Outline(source.language)
             found.append([enclosing(shape, line) for line in lines])
         return found
 

@@ -12,6 +12,8 @@ from slicegrep.outline.rules import Rules, rules_of
 from slicegrep.types import Outline, Source, Symbol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slicegrep.outline.found import Found
 
 __all__ = ["PARSE_SECONDS", "enclosing", "enclosing_kinds", "outline"]
@@ -30,12 +32,15 @@ _PLAIN = Rules("")
 _SQL = Rules("", member_kind="function")
 
 
-def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
+def outline(source: Source, *, seconds: float = PARSE_SECONDS, lines: Sequence[int] | None = None) -> Outline:
     """Find the definitions of a source; an empty outline for what is not source code. Never raises for any text.
 
     `seconds` bounds the parser (a small file gets a share of it); past it, and where the grammar's wheel is not installed, the definitions are those
     of line patterns, which may take as long again (a file that is still not done has the first part's). A `.h` file
     is C or C++ by its text.
+
+    `lines` (1-based) asks only for what is around those: `enclosing` says of them what it says with the whole outline,
+    but for `parent`, which counts the definitions that are there. A name takes a fifth of the time that parsing does.
     """
     language = source.language
     if language not in LANGUAGES:
@@ -50,12 +55,12 @@ def outline(source: Source, *, seconds: float = PARSE_SECONDS) -> Outline:
             language, nested(by_statements(source.lines, time.monotonic() + seconds), _SQL), method="patterns"
         )
     if language in _SCRIPTED:
-        return _of_scripts(source, seconds)
+        return _of_scripts(source, seconds, lines)
     from slicegrep.outline.prepare import encoded  # noqa: PLC0415 - see by_statements
 
     rules = rules_of(language) or _PLAIN
     text, emptied = encoded(source.lines)
-    answer = _by_grammar(language, rules, text, seconds)
+    answer = _by_grammar(language, rules, text, seconds, lines)
     if answer is None:
         return _by_patterns(source.lines, language, language, seconds)
     found, broken = answer
@@ -74,7 +79,7 @@ def enclosing(outline: Outline, line: int) -> Symbol | None:
     return None
 
 
-def _of_scripts(source: Source, seconds: float) -> Outline:
+def _of_scripts(source: Source, seconds: float, lines: Sequence[int] | None) -> Outline:
     from slicegrep.outline.prepare import encoded  # noqa: PLC0415 - see by_statements
     from slicegrep.outline.scripts import script_blocks  # noqa: PLC0415 - see by_statements
 
@@ -83,7 +88,7 @@ def _of_scripts(source: Source, seconds: float) -> Outline:
     rules = _PLAIN
     for language, block in script_blocks(text):
         rules = rules_of(language) or _PLAIN
-        answer = _by_grammar(language, rules, block, seconds)
+        answer = _by_grammar(language, rules, block, seconds, lines)
         if answer is None:
             return _by_patterns(source.lines, language, source.language, seconds)
         found += answer[0]
@@ -91,12 +96,14 @@ def _of_scripts(source: Source, seconds: float) -> Outline:
     return Outline(source.language, nested(found, rules), broken=broken)
 
 
-def _by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tuple[list[Found], bool] | None:
+def _by_grammar(
+    language: str, rules: Rules, text: bytes, seconds: float, lines: Sequence[int] | None
+) -> tuple[list[Found], bool] | None:
     try:
         from slicegrep.outline.grammars import by_grammar  # noqa: PLC0415 - tree-sitter may not be installed
     except ImportError:
         return None
-    return by_grammar(language, rules, text, seconds)
+    return by_grammar(language, rules, text, seconds, lines)
 
 
 def _by_patterns(lines: tuple[str, ...], language: str, named: str, seconds: float) -> Outline:

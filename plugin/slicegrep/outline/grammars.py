@@ -11,7 +11,7 @@ from slicegrep.outline.nest import FUNCTION_KINDS
 from slicegrep.outline.prepare import repaired
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from slicegrep.outline.found import Found
     from slicegrep.outline.rules import Rules
@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 __all__ = ["by_grammar"]
 
 
-def by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tuple[list[Found], bool] | None:
+def by_grammar(
+    language: str, rules: Rules, text: bytes, seconds: float, lines: Sequence[int] | None = None
+) -> tuple[list[Found], bool] | None:
     """Return what the grammar finds and whether it met errors; None without a grammar, or when parsing took too long.
 
     `text` is UTF-8. Parsing may take `seconds`, and as long again what is made of the tree (past that, a part of it).
+    `lines` (1-based) asks only for what is around those; where neighbours are one definition, all is found.
     """
     deadline = time.monotonic() + seconds
+    rows = None if lines is None or rules.equations else sorted(line - 1 for line in lines)
     grammar = trees.grammar_of(language)
     if grammar is None:
         return None
@@ -39,7 +43,7 @@ def by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tupl
     if tree is None:
         return None
     broken = tree.root_node.has_error
-    found += trees.definitions(tree, rules, language, text, deadline + seconds)
+    found += trees.definitions(tree, rules, language, text, deadline + seconds, rows=rows)
     late = time.monotonic() > deadline
     if late or not broken or not (rules.repairs or rules.hollow):
         return found, broken or time.monotonic() > deadline + seconds
@@ -50,7 +54,7 @@ def by_grammar(language: str, rules: Rules, text: bytes, seconds: float) -> tupl
         if other is not None and (fewer := trees.errors(other, language)) < remaining:
             best, remaining, hollow = other, fewer, hollowed
     if best is not None:
-        firm = trees.definitions(best, rules, language, text, deadline + seconds)
+        firm = trees.definitions(best, rules, language, text, deadline + seconds, rows=rows)
         found = [*firm, *_left(found, firm, rules, text, hollow=hollow)]
     return found, True
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from bisect import bisect_left
 from functools import cache
 from importlib import import_module
 from importlib.machinery import PathFinder
@@ -18,6 +19,7 @@ from slicegrep.outline.found import Found
 from slicegrep.outline.spelling import Speller, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import ModuleType
 
     from slicegrep.outline.rules import Rules
@@ -94,13 +96,24 @@ def errors(tree: Tree, language: str) -> int:
     return sum(node.end_byte - node.start_byte for _, captures in matches for node in captures["error"])
 
 
-def definitions(tree: Tree, rules: Rules, language: str, text: bytes, deadline: float) -> list[Found]:
-    """Return the definitions that the rules' query captures, in no order; the first ones when the deadline passed."""
+def definitions(
+    tree: Tree,
+    rules: Rules,
+    language: str,
+    text: bytes,
+    deadline: float,
+    *,
+    rows: Sequence[int] | None = None,
+) -> list[Found]:
+    """Return the definitions that the rules' query captures, in no order; the first ones when the deadline passed.
+
+    `rows` (0-based, ascending) leaves out those that are around none of these.
+    """
     # No progress callback and no predicates here: in tree-sitter 0.26.1 a callback given to `matches`, and a predicate
     # on a tree that was read through a callback, end the process with a segmentation fault.
     matches = QueryCursor(_query_of(language, rules.query)).matches(tree.root_node)
     comment = LANGUAGES[language].line_comment
-    captured = _Captured(rules, comment.encode(), text)
+    captured = _Captured(rules, comment.encode(), text, rows)
     for pattern, captures in matches:
         captured.add(pattern, captures)
     speller = Speller(rules, comment, text)
@@ -129,8 +142,9 @@ def _inner(wrapper: Node) -> Node | None:
 class _Captured:
     """The captures of one text, by the node that they are about."""
 
-    def __init__(self, rules: Rules, comment: bytes, text: bytes) -> None:
+    def __init__(self, rules: Rules, comment: bytes, text: bytes, rows: Sequence[int] | None) -> None:
         self.rules = rules
+        self.rows = rows
         self.comment = comment
         self.text = text
         self.named: dict[int, tuple[int, str, Node, dict[str, list[Node]]]] = {}
@@ -202,9 +216,6 @@ class _Captured:
         return None
 
     def found(self, speller: Speller, kind: str, node: Node, captures: dict[str, list[Node]]) -> Found | None:
-        name, scope, name_row = speller.name(node, captures)
-        if not name:
-            return None
         outer, signed = node, node
         while outer.id in self._wrappers:
             wrapper, is_signed = self._wrappers[outer.id]
@@ -217,6 +228,12 @@ class _Captured:
             signed = wrapper if is_signed else signed
         start_byte, start_row = self._with_attributes(outer)
         last = captures["tail"][0] if "tail" in captures else node
+        end_row = self._last_row(last)
+        if not self._is_wanted(start_row, end_row):
+            return None
+        name, scope, name_row = speller.name(node, captures)
+        if not name:
+            return None
         return Found(
             kind=kind,
             name=name,
@@ -224,11 +241,17 @@ class _Captured:
             start_byte=start_byte,
             end_byte=last.end_byte,
             start_row=start_row,
-            end_row=self._last_row(last),
+            end_row=end_row,
             name_row=name_row,
             signature=speller.signature(signed.start_byte, node, captures, kind, name),
             absolute=self.rules.absolute_scope and bool(scope),
         )
+
+    def _is_wanted(self, start_row: int, end_row: int) -> bool:
+        if self.rows is None:
+            return True
+        at = bisect_left(self.rows, start_row)
+        return at < len(self.rows) and self.rows[at] <= end_row
 
     def _with_attributes(self, node: Node) -> tuple[int, int]:
         byte, row = node.start_byte, node.start_point.row
