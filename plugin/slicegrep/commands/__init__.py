@@ -8,7 +8,7 @@ COMMANDS = {
     "map": "print a file's definitions with their line ranges",
     "enclosing": "print the definition around each location",
     "index": "bring the index of a workspace up to date, and say what it holds",
-    "serve": "answer the code operations over HTTP, for those who hold a token",
+    "serve": "answer the code operations over the network, to those who hold a token",
     "mcp": "serve an agent over the Model Context Protocol, on standard input and output",
     "stats": "what was saved, net of what was read again",
     "doctor": "look at each part and say how to mend it",
