@@ -274,13 +274,11 @@ class Meanings:
             for binding in facts.bindings:
                 if binding.local == name:
                     return self.bound(file, binding, steps - 1)
-        outside = True
         for binding in facts.bindings:
             if binding.local == "*" and (binding.exported or family != "script"):
                 found = self.bound(file, binding._replace(name=name), steps - 1)
                 if found.kind not in ("unknown", "outside"):
                     return found
-                outside = outside and found.kind == "outside"
         return _UNKNOWN
 
     def _in_package(self, file: int, name: str) -> Value | None:

@@ -163,6 +163,7 @@ class _State:
         self._held = 0
         self._new: dict[str, FileFacts] = {}
         self._lock = Lock()
+        self._resolving = Lock()  # what is being resolved counts as unknown: another thread must not see that
         self._targets: dict[tuple[int, Use], dict[int, float]] = {}
         self.resolver = Resolver(proxy(view), self.facts_of)
 
@@ -170,9 +171,11 @@ class _State:
         """Return what a reference was resolved to."""
         known = self._targets.get((file, use))
         if known is None:
+            with self._resolving:
+                known = self.resolver.targets(file, use)
             if len(self._targets) >= _MOST_TARGETS:
                 self._targets = {}
-            known = self._targets[file, use] = self.resolver.targets(file, use)
+            self._targets[file, use] = known
         return known
 
     def facts_of(self, file: int) -> FileFacts:

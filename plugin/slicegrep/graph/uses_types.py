@@ -10,7 +10,7 @@ ANY = "<?>"
 """A type that says nothing that can be followed."""
 
 _PREFIX = re.compile(
-    r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|'\w+\b)+"
+    r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|'\w+\b(?!'))+"
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
 _PARTED = re.compile(r"::|\\")
