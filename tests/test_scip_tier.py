@@ -17,6 +17,7 @@ from slicegrep.graph.scip_tier import OF_BASE, OUT_OF_TIME
 
 CHECKOUT = {
     ("shop/cart.py#Cart", (20,), "call"),
+    ("shop/cart.py#Cart.__init__", (20,), "call"),
     ("shop/cart.py#Cart.add", (21,), "call"),
     ("shop/cart.py#Cart.total", (22, 23), "reference"),
     ("shop/price.py#price_of", (21,), "call"),
@@ -180,6 +181,36 @@ def test_a_document_of_another_content_is_stale_from_the_start(tmp_path: Path) -
     row = view.file_at("shop/cart.py")
     assert row is not None
     assert shop.tier().stale == {row.id}
+
+
+def test_local_symbols_are_those_of_their_document(tmp_path: Path) -> None:
+    """`local 0` of another file is another one."""
+    shop = Shop(tmp_path, "python")
+    text = "def out():\n    def inner(): ...\n    inner()\n"
+    parts = [occurrence("local 0", (1, 8, 13), 1), occurrence("local 0", (2, 4, 9))]
+    for name in ("a.py", "b.py"):
+        (shop.project / name).write_text(text)
+    file = tmp_path / "two.scip"
+    file.write_bytes(index(document("a.py", parts), document("b.py", parts)))
+    shop.take(file)
+    assert shop.callers("out.inner", "a.py") == {("a.py#out", (3,), "call")}
+
+
+def test_an_annotated_variable_has_one_name(tmp_path: Path) -> None:
+    """scip-python calls it one way where it is defined, and another one in other files."""
+    shop = Shop(tmp_path, "python")
+    (shop.project / "a.py").write_text("limits: dict = make(\n    1,\n)\n")
+    (shop.project / "b.py").write_text("import a\nprint(a.limits)\n")
+    symbol = "scip-python python shop 1 a/limits"
+    file = tmp_path / "two.scip"
+    file.write_bytes(
+        index(
+            document("a.py", [occurrence(f"{symbol}.limits.", (0, 0, 6), 1)]),
+            document("b.py", [occurrence(f"{symbol}#", (1, 8, 14))]),
+        )
+    )
+    shop.take(file)
+    assert shop.callers("limits") == {("b.py#", (2,), "reference")}
 
 
 def test_taken_in_again_it_is_replaced(python: Shop) -> None:

@@ -166,7 +166,8 @@ def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
             else:
                 kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
             for symbol in _meant(one.symbol, place.text):
-                alias = "" if place.text == last_descriptor(symbol)[0] else place.text
+                stands = place.text.split()[-1]  # scip-python's range of an import is `name as alias`
+                alias = "" if stands == last_descriptor(symbol)[0] else stands
                 references.append(Reference(symbol, one.line, place.start, kind, alias))
     return Facts(definitions, references, _silent(places, source))
 

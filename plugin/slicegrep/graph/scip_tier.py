@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from slicegrep.graph.edges import Mention, edges_of
+from slicegrep.graph.facts import CALL
 from slicegrep.graph.places import around
 from slicegrep.graph.scip_store import graph_path, opened
 from slicegrep.index.store import is_passing
@@ -86,7 +87,7 @@ class ScipTier:
             if not own:
                 return None
             references = [(row, 1.0) for row in self._references(own)]
-            references += [(row, 1.0) for row in self._references(self._made_by(symbol)) if row[2] == "call"]
+            references += [(row, 1.0) for row in self._references(self._made_by(symbol)) if row[2] == CALL]
             bases = self._related(own, "symbol", "base") if self._is_member(symbol) else set()
             references += [(row, OF_BASE) for row in self._references(bases)]
             mentions = []
@@ -106,7 +107,7 @@ class ScipTier:
     def callees(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]] | None:
         """Return what a definition and those in it refer to, and why there may be more; None where its file is not covered.
 
-        What lies in the definition itself is left out.
+        What lies in the definition itself is left out. A call of a class is one of its constructor, too.
         """
         row = self._view.symbol(symbol)
         document = self._documents.get(row.file)
@@ -124,7 +125,7 @@ class ScipTier:
                     break
                 mentions += [
                     Mention(found, self._view.symbol_file[found], line, kind, confidence)
-                    for found, confidence in self._defined(target)
+                    for found, confidence in self._defined(target, kind)
                     if not self._is_inside(found, symbol)
                 ]
             silent = self._rows(
@@ -213,13 +214,23 @@ class ScipTier:
                     open_symbols.append(more)
         return found - set(symbols)
 
-    def _defined(self, target: int) -> list[tuple[int, float]]:
-        """Return the definitions that a symbol of SCIP may be, with their confidence."""
+    def _defined(self, target: int, kind: str) -> Iterator[tuple[int, float]]:
+        """Yield the definitions that a reference to a symbol of SCIP may be to, with their confidence."""
         own = self._definition(target)
-        if own is None or not self._is_member(own):
-            return [] if own is None else [(own, 1.0)]
-        found = (self._definition(one) for one in self._related((target,), "base", "symbol"))
-        return [(own, 1.0), *((one, OF_BASE) for one in found if one is not None)]
+        if own is None:
+            return
+        yield own, 1.0
+        if self._is_member(own):
+            for one in self._related((target,), "base", "symbol"):
+                found = self._definition(one)
+                if found is not None:
+                    yield found, OF_BASE
+        elif kind == CALL and self._view.symbol(own).kind in CLASS_KINDS:
+            file = self._view.symbol_file[own]
+            first = self._view.first_symbol[file]
+            for at, symbol in enumerate(self._view.symbols_of(file)):
+                if symbol.name in _CONSTRUCTORS and first + symbol.parent == own:
+                    yield first + at, 1.0
 
     def _definition(self, target: int) -> int | None:
         """Return the definition of a symbol: the last one in a file, for overloads come first."""
