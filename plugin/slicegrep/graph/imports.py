@@ -143,7 +143,9 @@ def _rust(statement: str, line: int) -> Iterator[Binding]:
         elif part in ",}":
             if path != above[-1] or local:
                 yield from _rust_path(path, local, at)
-            path, local = (list(above[-1]), "") if part == "," or len(above) == 1 else (list(above.pop()), "")
+            if part == "}" and len(above) > 1:
+                above.pop()
+            path, local = list(above[-1]), ""
         elif part == "as":
             local = "as"
         elif part != "::":
