@@ -57,6 +57,8 @@ def add_options(parser: Parser) -> None:
 
 def serve(parsed: Namespace) -> int:
     """Serve until a signal, or make a token. 0. Raises UsageError, ValueError, OSError."""
+    from logging import WARNING  # noqa: PLC0415
+
     from slicegrep.service.bearer import TokenFileError, Tokens, new_token  # noqa: PLC0415
     from slicegrep.service.logs import log  # noqa: PLC0415
 
@@ -72,7 +74,7 @@ def serve(parsed: Namespace) -> int:
             raise UsageError(
                 f"there is no token file {file}: make a token first, with slicegrep serve{option} --new-token NAME"
             )
-        tokens = Tokens(file, lambda told: log("tokens", level=30, told=told))
+        tokens = Tokens(file, lambda told: log("tokens", level=WARNING, told=told))
     except TokenFileError as error:
         raise UsageError(f"{file}: {error}") from error
     _check_installed()

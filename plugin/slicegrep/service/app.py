@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import logging
 import re
 import sqlite3
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
@@ -110,7 +113,7 @@ def application(
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        serving.desk.close()
+        serving.close()
 
     app = FastAPI(
         title="slicegrep",
@@ -167,8 +170,8 @@ def application(
         responses=_refusals(401, 403, 422, 500, 503),
         dependencies=[Depends(serving.admin), Depends(bearer)],
     )
-    def ledger(asked: Annotated[LedgerRequest, Query()]) -> LedgerAnswer:
-        rows = record.rows(asked.limit, asked.before) if record else []
+    async def ledger(asked: Annotated[LedgerRequest, Query()]) -> LedgerAnswer:
+        rows = await serving.recorded(asked)
         return LedgerAnswer(calls=[LedgerRow(id=number, **asdict(call)) for number, call in rows])
 
     @app.get("/docs", include_in_schema=False)
@@ -188,6 +191,7 @@ class _Serving:
         self._trees = trees
         self._tokens = tokens
         self._record = record
+        self._writing = ThreadPoolExecutor(1, thread_name_prefix="ledger")
 
     def holder(self, request: Request) -> Holder:
         """Return whose token a call shows. Raises Unauthorized."""
@@ -220,15 +224,31 @@ class _Serving:
         return namespace, self._trees[namespace]
 
     def note(self, call: Call) -> None:
-        """Log a call, and write it into the ledger."""
+        """Log a call, and write it into the ledger: in a thread, since a disk may be slow, and in order."""
         fields = asdict(call)
         del fields["time"]
         log("call", **fields)
         if self._record is not None:
-            try:
-                self._record.add(call)
-            except sqlite3.Error as error:  # a full disk: the answer is worth more than its entry
-                log("ledger", level=30, error=type(error).__name__)
+            self._writing.submit(self._write, self._record, call)
+
+    async def recorded(self, asked: LedgerRequest) -> list[tuple[int, Call]]:
+        """Return the newest calls, with all that have been noted until now."""
+        if self._record is None:
+            return []
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._writing, self._record.rows, asked.limit, asked.before)
+
+    def close(self) -> None:
+        """End: what was noted is written; work that nobody waits for any more is left."""
+        self.desk.close()
+        self._writing.shutdown()
+
+    @staticmethod
+    def _write(record: Record, call: Call) -> None:
+        try:
+            record.add(call)
+        except sqlite3.Error as error:  # a full disk: the answer is worth more than its entry
+            log("ledger", level=logging.WARNING, error=type(error).__name__)
 
 
 def _endpoint(

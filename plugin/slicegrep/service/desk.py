@@ -57,8 +57,8 @@ class Desk:
             raise TooSlow(f"no answer within {self._seconds:g} seconds; ask for less at once") from None
 
     def close(self) -> None:
-        """Wait for the work that is running."""
-        self._pool.shutdown()
+        """Take no more work. What runs goes on, but the process need not wait for it."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
 
 
 class _Place:
