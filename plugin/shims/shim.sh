@@ -63,12 +63,16 @@ not_found() {
   exit 127
 }
 
+# A script may look for the tool on PATH again, and find this shim.
+remember_script() {
+  [ -z "$script" ] || export SLICEGREP_SHIM_PASSED="${SLICEGREP_SHIM_PASSED:+$SLICEGREP_SHIM_PASSED:}$real"
+}
+
 # GNU grep says in its messages what it was called, so that name must stay bare. dash alone can only do that by way of
 # PATH; rg calls itself rg, and hands PATH on to what it starts.
 become_real() {
-  if [ -n "$script" ]; then # it may look for the tool on PATH again, and find this one
-    export SLICEGREP_SHIM_PASSED="${SLICEGREP_SHIM_PASSED:+$SLICEGREP_SHIM_PASSED:}$real"
-  elif [ "$name" = grep ]; then
+  remember_script
+  if [ "$name" = grep ] && [ -z "$script" ]; then
     case ${BASH_VERSION-}${ZSH_VERSION-}${BB_ASH_VERSION-}${KSH_VERSION-} in
     '') PATH=${real%/*}/:$PATH exec "${real##*/}" "$@" ;;
     *) exec -a "${real##*/}" "$real" "$@" ;;
@@ -128,6 +132,6 @@ case :${SLICEGREP_SHIM_PASSED-}: in
 esac
 may_ask_for_numbers "$@" && interpreter || become_real "$@"
 ignored_signals
-[ -z "$script" ] || export SLICEGREP_SHIM_PASSED="$real"
+remember_script
 exec "$python" -I -S -X pycache_prefix="$home/pyc" "$bin/../../slicegrep/shim/__main__.py" \
   "$site" "$name" "$real" "$ignored" "${LC_CTYPE+=}${LC_CTYPE-}" "$@"

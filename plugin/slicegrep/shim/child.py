@@ -34,11 +34,15 @@ class RealTool:
         self._path = path
         self._words = [os.path.basename(path), *words]
         self._ignored = {number for number in _HIDDEN if ignored >> (number - 1) & 1}
+        self._forgets = _signal.getsignal(_signal.SIGCHLD) is _signal.SIG_IGN
+        """Whether the caller had the system forget how children ended, which would be true of ours too."""
 
     def become(self) -> NoReturn:
         """Put the tool in this process's place."""
         for number in _HIDDEN:
             _signal.signal(number, _signal.SIG_IGN if number in self._ignored else _signal.SIG_DFL)
+        if self._forgets:
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_IGN)
         os.execv(self._path, self._words)  # noqa: S606 (no shell is wanted)
 
     def start(self, *, errors_too: bool) -> Child:
@@ -47,6 +51,8 @@ class RealTool:
         actions = [(os.POSIX_SPAWN_DUP2, writing, 1)]
         if errors_too:
             actions.append((os.POSIX_SPAWN_DUP2, writing, 2))
+        if self._forgets:
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)
         child = Child(reading)
         try:
             child.pid = os.posix_spawn(

@@ -70,9 +70,8 @@ def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: 
     child.helper = pid
     os.close(writing)
     answer = _answer(reading, until)
-    send(pid, _signal.SIGKILL)
     child.helper = 0
-    os.waitpid(pid, 0)
+    send(pid, _signal.SIGKILL)  # and is not waited for: what hangs in a system call does not even end of that
     os.close(reading)
     try:
         return Names(answer)
@@ -96,7 +95,6 @@ def _answer(reading: int, until: float) -> bytes:
 
 def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) -> None:
     _stand_apart(until)
-    # Where the process that waits is killed, nothing else would end this one.
     top = workspace_of(search.folder)
     answers = answers_of(os.environ, knobs, top, home_folder(os.environ), until)
     found = annotate(

@@ -30,14 +30,17 @@ class Output:
         if stat.S_ISREG(status.st_mode):
             self._start = os.lseek(_OUT, 0, os.SEEK_CUR)
         self._size = status.st_size
-        self.with_errors = (status.st_dev, status.st_ino) == (error.st_dev, error.st_ino) and (
-            self._start is None or self._one_offset(self._start)
-        )
+        same = (status.st_dev, status.st_ino) == (error.st_dev, error.st_ino)
+        one = self._start is None or not same or self._one_offset(self._start)
+        self.with_errors = same and one
         """Whether standard error is the same, so that the order of both is to be kept."""
+        self.crossed = same and not one
+        """Whether standard error is the same file at another place of it, as after `>file 2>file`: both write over each
+        other, in an order that only the tool itself can keep."""
 
     @staticmethod
     def _one_offset(start: int) -> bool:
-        """Whether both write at the same place of the file: not so after `>file 2>file`."""
+        """Whether both write at the same place of the file."""
         os.lseek(_OUT, start + 1, os.SEEK_SET)
         same = os.lseek(_ERROR, 0, os.SEEK_CUR) == start + 1
         os.lseek(_OUT, start, os.SEEK_SET)

@@ -58,7 +58,9 @@ def run(name: str, real: str, words: Sequence[str], ignored: int) -> NoReturn:
 
 def _search(name: str, real: str, words: Sequence[str], output: Output) -> Search | None:
     """Return the search whose lines are to be named, None where the tool is to be left alone."""
-    if output.device or (output.terminal and os.path.basename(os.path.realpath(real)).startswith("ug")):
+    if output.device or output.crossed:
+        return None
+    if output.terminal and os.path.basename(os.path.realpath(real)).startswith("ug"):
         return None  # ugrep is colourful on a terminal whether told or not
     search = plain_search(name, words, os.environ, terminal=output.terminal)
     return None if search is None or passes_on(1, thorough=False) else search
