@@ -44,11 +44,11 @@ class _Loop:
         self._code = agent.code
         self.process = os.getpid()
         self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(
+        thread = threading.Thread(
             target=_run, args=(self._loop, agent.close), name="slicegrep-client", daemon=True
         )
-        self._thread.start()
-        self._end = weakref.finalize(self, self._loop.call_soon_threadsafe, self._loop.stop)
+        thread.start()
+        self._end = weakref.finalize(self, _stop, self._loop, thread)
 
     def run(self, call: Callable[[AsyncCode], Coroutine[object, object, _Answer]]) -> _Answer:
         if not self._end.alive:
@@ -62,15 +62,21 @@ class _Loop:
             future.cancel()  # of a call that Ctrl-C ended; one that is done does not mind
 
     def close(self) -> None:
-        if self._end.alive and self.process == os.getpid():
-            self._end()
-            self._thread.join(CLOSING_SECONDS)
+        self._end()
 
 
 def _run(loop: asyncio.AbstractEventLoop, close: Callable[[], Coroutine[object, object, None]]) -> None:
     loop.run_forever()
     loop.run_until_complete(_wound_up(close))
     loop.close()
+
+
+def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    """Stop the loop and wait until its connections are closed. In a forked process, which has no such thread, nothing is done."""
+    if thread.is_alive():
+        loop.call_soon_threadsafe(loop.stop)
+        if thread is not threading.current_thread():  # where its own garbage is collected
+            thread.join(CLOSING_SECONDS)
 
 
 async def _wound_up(close: Callable[[], Coroutine[object, object, None]]) -> None:
