@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -61,7 +62,7 @@ def test_a_project_in_a_folder_of_the_workspace_is_named_by_it(tmp_path: Path) -
     assert "graph    scip 5 files, parser 0" in out
 
 
-@pytest.mark.parametrize("what", ["another", "cut", "absent", "folder"])
+@pytest.mark.parametrize("what", ["another", "cut", "absent", "folder", "fifo"])
 def test_what_is_no_scip_file_is_an_error_of_one_line(shop: Shop, tmp_path: Path, what: str) -> None:
     """2, and nothing was taken in."""
     file = tmp_path / "odd.scip"
@@ -69,6 +70,8 @@ def test_what_is_no_scip_file_is_an_error_of_one_line(shop: Shop, tmp_path: Path
         file.write_text("name: shop\n")
     elif what == "cut":
         file.write_bytes(shop.scip.read_bytes()[:5000])
+    elif what == "fifo":
+        os.mkfifo(file)
     elif what == "folder":
         file.mkdir()
     code, out, err = index(shop, "--scip", str(file))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import pytest
@@ -117,6 +118,23 @@ def test_a_file_that_was_cut_off_is_damaged_wherever(tmp_path: Path) -> None:
             continue
         with pytest.raises(ScipError):
             documents(tmp_path, data[:length])
+
+
+def test_no_damage_is_anything_but_damage(tmp_path: Path) -> None:
+    """Bytes changed, left out or put in by chance: it is read, or it is a ScipError."""
+    chance = random.Random(20261130)
+    sources = {path: (CASES / "scip_python" / path).read_text() for path in real("python")}
+    whole = (CASES / "scip_python" / "index.scip").read_bytes()
+    for _ in range(300):
+        data, at = bytearray(whole), chance.randrange(len(whole))
+        data[at : at + chance.randrange(3)] = chance.randbytes(chance.randrange(3))
+        try:
+            found = documents(tmp_path, bytes(data))
+        except ScipError:
+            continue
+        for one in found:
+            if one.path in sources:
+                facts(one, sources[one.path], one.path)
 
 
 @pytest.mark.parametrize("claimed", [1 << 20, 1 << 40, (1 << 63) - 1])
@@ -309,3 +327,4 @@ def test_import_statements_reach_over_lines() -> None:
         "#include <a>",
     ]
     assert import_lines(lines) == {1, 2, 3, 4, 6, 7, 9, 10}
+    assert max(import_lines(["import {", *["x()"] * 999])) < 100

@@ -196,6 +196,17 @@ def test_local_symbols_are_those_of_their_document(tmp_path: Path) -> None:
     assert shop.callers("out.inner", "a.py") == {("a.py#out", (3,), "call")}
 
 
+def test_an_edge_is_as_strong_as_its_strongest_reference(tmp_path: Path) -> None:
+    """All lines are in it."""
+    shop = Shop(tmp_path, "python")
+    (shop.project / "a.py").write_text("def run(): ...\ndef go():\n    run\n    run()\n    run\n")
+    parts = [occurrence("x . . . a/run().", (line, 4, 7), int(line == 0)) for line in (0, 2, 3, 4)]
+    file = tmp_path / "one.scip"
+    file.write_bytes(index(document("a.py", parts)))
+    shop.take(file)
+    assert shop.callers("run") == {("a.py#go", (3, 4, 5), "call")}
+
+
 def test_an_annotated_variable_has_one_name(tmp_path: Path) -> None:
     """scip-python calls it one way where it is defined, and another one in other files."""
     shop = Shop(tmp_path, "python")

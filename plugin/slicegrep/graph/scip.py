@@ -88,6 +88,8 @@ class ScipFile:
 
     def __init__(self, path: str) -> None:
         self._path = path
+        if not os.path.isfile(path) and not os.path.isdir(path) and os.path.exists(path):
+            raise _foreign(path)  # a FIFO would be waited for
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             first = next(_fields(file, size, path), None)

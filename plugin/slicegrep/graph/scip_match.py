@@ -197,10 +197,12 @@ def _is_kept(place: _Place, own: Container[str], lines: tuple[str, ...]) -> bool
     the symbol's is none of its references.
     """
     symbol = place.occurrence.symbol
+    if not place.text.strip():
+        return False
     if symbol.startswith("local "):
         return symbol in own
     name, suffix = last_descriptor(symbol)
-    if not name or not place.text or suffix in _NOT_KEPT:
+    if not name or suffix in _NOT_KEPT:
         return False
     before = lines[place.occurrence.line - 1][: place.start].rstrip()
     return place.text == name or name.startswith("<") or suffix == ":" or not before.endswith(".")
