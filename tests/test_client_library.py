@@ -484,9 +484,9 @@ def test_a_closed_client_says_so(stand: Stand) -> None:
 
 
 def run_python(code: str) -> subprocess.CompletedProcess[str]:
-    """Run code in a process of its own, warnings of what was left open as errors of theirs."""
+    """Run code in a process of its own, with warnings of what was left open."""
     return subprocess.run(
-        [sys.executable, "-B", "-X", "dev", "-c", code],
+        [sys.executable, "-B", "-W", "default", "-c", code],
         env={**os.environ, "PYTHONPATH": str(ROOT / "plugin")},
         capture_output=True,
         text=True,
