@@ -135,7 +135,7 @@ def test_self_and_cls_are_the_class_around_and_static_methods_have_none():
         "class A:\n    def f(this: T):\n        this.m()\n    @classmethod\n    def g(cls):\n        cls.m()\n"
         "    @staticmethod\n    def h(self):\n        self.m()\n"
     )
-    assert receivers(text, "m") == ["self", "cls", "?"]
+    assert receivers(text, "m") == ["self", "cls", "?self"]
 
 
 def test_attributes_of_self_are_known_by_what_they_were_given():

@@ -43,7 +43,7 @@ class FileFacts:
 
     An expression is a path: `a.b().c`, with `()` after what is called and `[]` after what is indexed. Its first part is
     a name that is not local to a function, or `self`, `cls` (the class around), `super`, `<T>` (a value of the type T),
-    `@12` (what is defined in line 12), `''` (a literal), `?` (unknown).
+    `@12` (what is defined in line 12), `''` (a literal), `?` or `?name` (unknown).
     """
 
     uses: tuple[Use, ...] = ()

@@ -114,7 +114,7 @@ class Meanings:
             return self._module(file, first[1:-1])
         if first[0] == "<":
             return self._typed(file, first[1:-1], line, steps)
-        return _UNKNOWN if first == "?" else self.free(file, first, line, steps)
+        return _UNKNOWN if first[0] == "?" else self.free(file, first, line, steps)
 
     def _typed(self, file: int, text: str, line: int, steps: int) -> Value:
         """Return a value of a type: `T`, `T*` (what holds such values) or `T|U`."""
@@ -191,7 +191,7 @@ class Meanings:
                 return self.bound(file, binding._replace(local=name, module=name), steps - 1)
         given = facts.fields.get(0, {}).get(name)
         if given is not None:
-            if given in ("?", name) or given.startswith((name + ".", name + "(")):
+            if given[0] == "?" or given == name or given.startswith((name + ".", name + "(")):
                 return _UNKNOWN
             found = self.value(file, given, 0, steps - 1)
             return found._replace(defined=False)
@@ -239,6 +239,10 @@ class Meanings:
         member = self._of_module(found, binding.name, steps - 1)
         return member._replace(sure=min(member.sure, IMPORTED))
 
+    def exported(self, file: int, name: str) -> Value:
+        """Return what other files get under a name of a file."""
+        return self._of_module(file, name, STEPS)
+
     def _of_module(self, file: int, name: str, steps: int) -> Value:
         """Return what other files get under a name of a module."""
         known = self._given.get((file, name))
@@ -268,7 +272,7 @@ class Meanings:
             return Value("module", file=submodule, sure=IMPORTED)
         given = facts.fields.get(0, {}).get(name)
         if given is not None:
-            found = self.value(file, given, 0, steps - 1) if given not in ("?", name) else _UNKNOWN
+            found = self.value(file, given, 0, steps - 1) if given[0] != "?" and given != name else _UNKNOWN
             return found._replace(defined=False)
         if family == "script":  # `import { a } from './x'; export { a }`
             for binding in facts.bindings:

@@ -62,25 +62,52 @@ class ParserTier:
         """
         row = self._view.symbol(symbol)
         wanted = self._names_of(row)
-        files = self._candidates(row, wanted, skip)
+        asked: set[str] = set()
+        done: set[int] = set(skip)
         late, causes = 0, [DYNAMIC]
         found: dict[tuple[int, int], _Edge] = {}
-        for at, file in enumerate(files):
-            if time.monotonic() > until:
-                late = len(files) - at
-                break
-            facts = self._state.facts_of(file)
-            causes += facts.causes
-            names = wanted | {one.local for one in facts.bindings if one.name in wanted}
-            for use in facts.uses:
-                if use.name in names:
-                    sure = self._state.targets(file, use).get(symbol, 0.0)
-                    if sure >= _LEAST:
-                        found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
+        while wanted - asked:
+            files = [file for file in self._candidates(row, wanted - asked) if file not in done]
+            asked |= wanted
+            for at, file in enumerate(files):
+                if time.monotonic() > until:
+                    late += len(files) - at
+                    break
+                done.add(file)
+                facts = self._state.facts_of(file)
+                causes += facts.causes
+                self._look(file, facts, symbol, wanted, found)
+                wanted |= self._passed_on(file, facts, symbol, wanted)
         self._state.write()
         if late:
-            causes.append(f"{late} of {len(files)} files were not looked at in time")
+            causes.append(f"{late} of {late + len(done - skip)} files were not looked at in time")
         return self._edges(found), list(dict.fromkeys(causes))
+
+    def _look(
+        self, file: int, facts: FileFacts, symbol: int, wanted: set[str], found: dict[tuple[int, int], _Edge]
+    ) -> None:
+        """Add the references of a file to a definition that has one of these names in other files."""
+        names = wanted | {
+            one.local
+            for one in facts.bindings
+            if one.name in wanted or (not one.name and "default" in wanted)
+        }
+        for use in facts.uses:
+            if use.name in names:
+                sure = self._state.targets(file, use).get(symbol, 0.0)
+                if sure >= _LEAST:
+                    found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
+
+    def _passed_on(self, file: int, facts: FileFacts, symbol: int, wanted: set[str]) -> set[str]:
+        """Return other names under which a file gives the definition to whoever imports them from it."""
+        return {
+            one.local
+            for one in facts.bindings
+            if one.exported
+            and one.local not in wanted
+            and one.name in wanted
+            and symbol in self._state.resolver.meanings.exported(file, one.local).symbols
+        }
 
     def callees(self, symbol: int, *, until: float) -> tuple[list[Edge], list[str]]:
         """Return the definitions that one refers to, the surest first, and why there may be more."""
@@ -121,7 +148,7 @@ class ParserTier:
                     names.add(one.local)
         return names
 
-    def _candidates(self, row: SymbolRow, wanted: Iterable[str], skip: frozenset[int]) -> list[int]:
+    def _candidates(self, row: SymbolRow, wanted: Iterable[str]) -> list[int]:
         """Return the files that may refer to a definition, its own first, then the nearest."""
         own = self._view.files[row.file]
         if own is None:
@@ -133,9 +160,7 @@ class ParserTier:
         files = [
             file
             for file in self._view.files_with(spelled) | {row.file}
-            if file not in skip
-            and (other := self._view.files[file]) is not None
-            and other.language in LANGUAGES
+            if (other := self._view.files[file]) is not None and other.language in LANGUAGES
         ]
         folder = posixpath.dirname(own.path)
         near = {file: len(posixpath.commonprefix([folder, self._path(file)])) for file in files}

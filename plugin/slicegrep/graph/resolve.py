@@ -49,6 +49,9 @@ _COMMON = frozenset(_OF_BUILT_IN_TYPES.split())
 """Names of members of built-in types: where the receiver is not known they are mostly not those of the tree."""
 
 
+_LAST_NAME = re.compile(r"([A-Za-z_$][\w$]*)[^\w$]*$")
+
+
 class Resolver:
     """Resolves the references of one view. `facts_of` returns the facts of a file by its id."""
 
@@ -75,6 +78,8 @@ class Resolver:
             return self._imported_name(file, use)
         if not use.receiver:
             found = self.meanings.free(file, use.name, use.line, STEPS)
+            if found.kind == "module" and use.kind == CALL:  # `const f = require('./f')`
+                found = self.meanings.exported(found.file, "default")
             return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
         if use.receiver[0] == "@" and use.receiver[1:].isdigit():
             nested = self.definitions.defined(file, int(use.receiver[1:]))
@@ -127,7 +132,8 @@ class Resolver:
             for one in self.definitions.named(use.name, family_of(row.language))
             if self.definitions.is_member(one)
         ]
-        called = joined(re.findall(r"[^.()\[\]<>]*", use.receiver.rstrip("()[]"))[-2] or "?")
+        last = _LAST_NAME.search(use.receiver)
+        called = joined(last.group(1)) if last is not None else ""
         alike = [one for one in found if joined(last_name(self.definitions.owner(one))) == called]
         owners = {(self.definitions.path(one), self.definitions.owner(one)) for one in alike or found}
         if not found or len(owners) > _GUESSES:

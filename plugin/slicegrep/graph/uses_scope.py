@@ -61,6 +61,8 @@ def looked_through(expression: str, byte: int, scope: Scope) -> str:
             outward += 1
         if found is None or at is None:
             return expression
+        if found == "?":  # what it is called is all that is known
+            return f"?{expression}"
         if found == name:
             return expression
         if re.match(rf"{re.escape(name)}(?![\w$])", found) and name not in ("self", "super"):

@@ -10,7 +10,7 @@ ANY = "<?>"
 """A type that says nothing that can be followed."""
 
 _PREFIX = re.compile(
-    r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|'\w+\b(?!'))+"
+    r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|(?<=&)'\w+\b)+"
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
 _PARTED = re.compile(r"::|\\")
@@ -49,7 +49,10 @@ def type_value(text: str) -> str:
     """
     if len(text) > _LONGEST:
         return ANY
-    text = _PREFIX.sub("", text.strip()).strip().strip("'\"").strip()
+    text = text.strip()
+    if text[:1] in ("'", '"') and text[-1] == text[0]:
+        text = text[1:-1]
+    text = _PREFIX.sub("", text).strip().strip("'\"").strip()
     alternatives = [part for part in _divided(text, "|") if part not in _NOTHING]
     if len(alternatives) != 1:
         return _either(alternatives)

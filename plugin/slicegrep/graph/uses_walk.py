@@ -275,6 +275,8 @@ class Walk:
             self._unpacked(left, value[1:-1])
         elif left.type in self.rules.names:
             name = self._nodes.text(left)
+            if value[0] == value[-1] == '"':
+                self.bindings.append(Binding(name, value[1:-1], "", left.start_point.row + 1))
             # After the statement: `x = x.y` reads the old one.
             given = scope.names.get(name)
             if given is not None and given[0] in OBJECTS:  # `self: T`
