@@ -242,6 +242,14 @@ def test_what_an_index_has_no_more_goes(tmp_path: Path) -> None:
     assert len(shop.tier().covered) == 4
 
 
+def test_an_index_of_another_content_takes_nothing_from_a_fresh_one(python: Shop, tmp_path: Path) -> None:
+    """An old index that is taken in later does not hide what is known."""
+    old = tmp_path / "old.scip"
+    old.write_bytes(index(document("shop/cart.py", [occurrence("x . . . old().", (0, 0, 4), 1)])))
+    assert python.take(old).stale == ("shop/cart.py",)
+    assert python.callees("checkout") == CHECKOUT
+
+
 def test_two_projects_of_a_workspace_have_their_own_index(tmp_path: Path) -> None:
     """Each in its folder, known by the folder that is given: the roots are another machine's."""
     python = Shop(tmp_path, "python", "back")

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections import Counter
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from slicegrep.commands.parser import UsageError
@@ -67,7 +69,8 @@ def _taken(scip: str, path: str, view: View, home: str, *, every: bool) -> list[
     """Take a SCIP file in; returns what became of it, a line each."""
     folder = os.path.relpath(os.path.realpath(path), view.root).replace(os.sep, "/")
     try:
-        with progress("taking in document") as report:
+        # a line in a pipe would say that only changes are taken in the next time
+        with progress("taking in byte") if sys.stderr.isatty() else nullcontext() as report:
             taken = take(scip, view, home, "" if folder == "." else folder, report)
     except Busy as error:
         raise UsageError(f"another process is taking in a SCIP file ({error})") from None

@@ -91,8 +91,11 @@ class ScipFile:
         if not os.path.isfile(path) and not os.path.isdir(path) and os.path.exists(path):
             raise _foreign(path)  # a FIFO would be waited for
         with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            first = next(_fields(file, size, path), None)
+            self.size = os.fstat(file.fileno()).st_size
+            """In bytes."""
+            self.read = 0
+            """Bytes that the walk over the documents has behind it."""
+            first = next(_fields(file, self.size, path), None)
         if first is None or first[0] != _METADATA:
             raise _foreign(path)
         metadata = _parsed("Metadata", first[1], path)
@@ -105,8 +108,8 @@ class ScipFile:
     def documents(self) -> Iterator[Document]:
         """Yield the documents, each read when it is asked for."""
         with open(self._path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            for number, data in _fields(file, size, self._path):
+            for number, data in _fields(file, self.size, self._path):
+                self.read = file.tell()
                 if number == _DOCUMENT:
                     yield _document(_parsed("Document", data, self._path), self._path)
 

@@ -104,7 +104,7 @@ def take(
 
     `folder` is a folder of the workspace (relative, with `/`) that the index may be of. What was taken in from the same
     SCIP file and project root before is replaced; of a file that two indexes describe the newer counts. `report` is given
-    the number of documents that are done, and 0.
+    how many bytes are done, of how many.
 
     Raises ScipError, OSError, sqlite3.Error, lock.Busy.
     """
@@ -163,9 +163,9 @@ def _taken(  # noqa: PLR0917
     done = definitions = references = 0
     stale, unknown = [], []
     places = _places(file.project_root, view.root, folder)
-    for count, document in enumerate(file.documents(), 1):
+    for document in file.documents():
         if report:
-            report(count, 0)
+            report(file.read, file.size)
         there = [path for path in _paths(document.path, places) if view.file_at(path) is not None]
         for path in there:
             found = _facts(document, path, view)
@@ -178,8 +178,9 @@ def _taken(  # noqa: PLR0917
                 break
         else:
             if there:
-                _new(db, source, there[0], "")
                 stale.append(there[0])
+                if not _is_fresh(db, there[0], view):
+                    _new(db, source, there[0], "")
             else:
                 unknown.append(document.path)
     _join_names(db)
@@ -216,6 +217,13 @@ def _facts(document: Document, path: str, view: View) -> tuple[Facts, str] | Non
         return None
     facts = facts_of(document, source, Outline(source.language, view.symbols_of(row.id)))
     return (facts, source.digest) if facts else None
+
+
+def _is_fresh(db: sqlite3.Connection, path: str, view: View) -> bool:
+    """Whether another index knows the present content of a file."""
+    row = view.file_at(path)
+    found = db.execute("SELECT digest FROM documents WHERE path=?", (os.fsencode(path),)).fetchone()
+    return row is not None and found == (view.digest(row.id),)
 
 
 def _join_names(db: sqlite3.Connection) -> None:
