@@ -364,9 +364,21 @@ def test_the_top_of_the_file_system_is_no_project(home: Path) -> None:
     async def test(client: Client) -> None:
         got = await client.call_tool("search", {"pattern": "root"})
         assert got.is_error
-        assert one_text(got) == "the client names no roots, and the working directory is no project"
+        assert one_text(got).startswith("no folder is open to this server: ")
 
     with_client(test, home, Path("/"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_roots_that_are_not_there_open_nothing(home: Path, project: Path, mode: str) -> None:
+    """The working directory is no substitute for a folder that the client chose."""
+
+    async def test(client: Client) -> None:
+        got = await client.call_tool("file_map", {"path": "shop/pay.py"})
+        assert got.is_error
+        assert one_text(got).startswith("no folder is open to this server: ")
+
+    with_client(test, home, project, mode=mode, roots=lambda: [project / "gone", project / "README.md"])
 
 
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")

@@ -32,6 +32,10 @@ MOST_AT_ONCE = max(2, min(os.cpu_count() or 1, 4))
 SHOWS_TYPED = frozenset({"claude-code"})
 """Clients that show the model the typed result, as JSON, in place of the text (2.1.100 and 2.1.332): it costs up to five times as many
 tokens and has no line numbers, so that they get the text alone."""
+NOTHING_OPEN = (
+    "no folder is open to this server: the client names none that is there, "
+    "or it names none at all and the working directory is the top of the file system"
+)
 
 _ROOTS = "roots"
 
@@ -46,6 +50,8 @@ class _Session:
         self._crew = crew
         self._structured = structured
         self._roots: list[str] | None = None
+        self._changes = 0
+        """How often the client's roots changed."""
         self._limit = anyio.Semaphore(MOST_AT_ONCE)
 
     async def run(self) -> None:
@@ -79,12 +85,10 @@ class _Session:
         if params.name not in TOOLS:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name!r:.80}")
         roots = await self._named_roots(context, params)
-        if (
-            roots is None
-        ):  # the newest protocol has no requests to the client: the call comes again, with the answer
+        if roots is None:
             return types.InputRequiredResult(input_requests={_ROOTS: types.ListRootsRequest()})
         if not roots:
-            return _refused("the client names no roots, and the working directory is no project")
+            return _refused(NOTHING_OPEN)
         call = {"tool": params.name, "arguments": params.arguments or {}, "roots": roots}
         answer = await self._answer(json.dumps(call).encode() + b"\n")
         if "error" in answer:
@@ -124,20 +128,29 @@ class _Session:
 
     async def _roots_changed(self, _context: Any, _params: types.NotificationParams | None) -> None:
         self._roots = None
+        self._changes += 1
 
     async def _named_roots(self, context: Any, params: types.CallToolRequestParams) -> list[str] | None:
-        """Return the roots that the client names, or the working directory; None where it is to be asked by an answer."""
+        """Return the folders that the client names, or the working directory.
+
+        None where the client is to be asked by the answer, and calls again with what it says: the protocol of 2026 has no requests
+        of the server's own.
+        """
         able = context.session.client_capabilities
         if able is None or able.roots is None:
-            return _working_directory()
+            return _opened([])
         if context.session.can_send_request:
-            if self._roots is None:
-                self._roots = folders_of(await _asked(context)) or _working_directory()
-            return self._roots
+            if self._roots is not None:
+                return self._roots
+            before = self._changes
+            roots = _opened(await _asked(context))
+            if before == self._changes:  # they are not older than what was said meanwhile
+                self._roots = roots
+            return roots
         told = (params.input_responses or {}).get(_ROOTS)
         if isinstance(told, types.ListRootsResult):
-            return folders_of(str(root.uri) for root in told.roots) or _working_directory()
-        return None if params.input_responses is None else _working_directory()
+            return _opened([str(root.uri) for root in told.roots])
+        return None if params.input_responses is None else _opened([])
 
 
 async def _asked(context: Any) -> list[str]:
@@ -154,8 +167,13 @@ async def _asked(context: Any) -> list[str]:
     return [str(root.uri) for root in told.roots]
 
 
-def _working_directory() -> list[str]:
-    """Return the server's own folder; none where that is the top of the file system: some clients start their servers anywhere."""
+def _opened(uris: list[str]) -> list[str]:
+    """Return the folders of the roots that are there; of no roots the server's own folder, but not the top of the file system.
+
+    Some clients start their servers there.
+    """
+    if uris:
+        return folders_of(uris)
     folder = os.path.realpath(os.getcwd())
     return [] if folder == os.path.dirname(folder) else [folder]
 
