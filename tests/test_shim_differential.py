@@ -12,8 +12,8 @@ import pytest
 from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, program, small
 
 SEED = 20260104
-GNU_LINES = 190
-UGREP_LINES = 60
+GNU_LINES = 140
+UGREP_LINES = 40
 
 
 @pytest.fixture(scope="module")
@@ -292,7 +292,7 @@ def test_options_from_a_table_in_any_place(gnu: Stand, part: int) -> None:
 def test_every_order_of_one_command_lines_words(gnu: Stand) -> None:
     """The order of options and operands changes nothing but what it changes for grep."""
     parts = (["-n"], ["-A", "1"], ["-r"], ["-e", "needle"], ["src/deep"])
-    cases = [Case(tuple(_flat(list(order))), MUST) for order in list(permutations(parts))[::3]]
+    cases = [Case(tuple(_flat(list(order))), MUST) for order in list(permutations(parts))[::5]]
     gnu.compare(cases)
 
 
@@ -649,7 +649,6 @@ def test_text_that_looks_like_an_output_gets_no_name(gnu: Stand) -> None:
 LOCALES = (
     {"LC_ALL": "C"},
     {"LC_ALL": "C.UTF-8"},
-    {"LC_ALL": "POSIX", "LANG": "C"},
     {"LC_CTYPE": "C", "LANG": "C.UTF-8"},
 )
 
@@ -657,7 +656,7 @@ LOCALES = (
 @pytest.mark.parametrize("locale", LOCALES, ids=lambda locale: ",".join(locale.values()))
 def test_encodings_and_binary_files_under_each_locale(gnu: Stand, locale: dict[str, str]) -> None:
     """Latin-1, UTF-16, invalid UTF-8, CRLF, BOM, NUL, no last newline, nothing at all (rtk#4113, serena#2017, rtk#4065)."""
-    shape = MUST if locale.get("LC_ALL", "") in ("C", "POSIX") else MAY
+    shape = MUST if locale.get("LC_ALL", "") == "C" else MAY
     names = ["latin", "invalid", "crlf", "bom", "nofinal", "empty", "nul", "utf16", "long"]
     cases = [Case(("-n", "needle", f"text/{name}.py"), shape, locale) for name in names]
     cases += [Case(("-na", "needle", f"text/{name}.py"), MUST, locale) for name in names]

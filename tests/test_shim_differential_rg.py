@@ -15,7 +15,7 @@ import pytest
 from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, small
 
 SEED = 20260105
-TABLE_LINES = 70
+TABLE_LINES = 50
 
 _RIPGREPS = {
     "wheel": (Path(sys.executable).parent / "rg", "of plugin/requirements.txt"),
@@ -203,7 +203,7 @@ def test_options_from_a_table_in_any_place(rg: Stand, part: int) -> None:
 def test_every_order_of_one_command_lines_words(rg: Stand) -> None:
     """The order of options and operands changes nothing but what it changes for ripgrep."""
     parts = (["-n"], ["-A", "1"], ["-tpy"], ["-e", "needle"], ["src/deep"])
-    orders = list(permutations(parts))[::6]
+    orders = list(permutations(parts))[::8]
     rg.compare(Case(tuple(word for part in order for word in part), MUST) for order in orders)
 
 
@@ -418,15 +418,13 @@ def test_names_that_are_hard_to_read_in_an_output(rg: Stand) -> None:
     rg.compare(cases)
 
 
-@pytest.mark.parametrize("locale", ["C", "C.UTF-8"])
-def test_encodings_and_binary_files(rg: Stand, locale: str) -> None:
+def test_encodings_and_binary_files(rg: Stand) -> None:
     """Latin-1, UTF-16, invalid UTF-8, CRLF, BOM, NUL, no last newline, nothing at all (rtk#4113, serena#2017, rtk#4065)."""
     names = ["latin", "invalid", "crlf", "bom", "nofinal", "empty", "nul", "utf16", "long"]
-    variables = {"LC_ALL": locale}
+    variables = {"LC_ALL": "C"}
     cases = [Case(("-n", "needle", f"text/{name}.py"), MUST, variables) for name in names]
     cases += [
-        Case(("-na", "needle", f"text/{name}.py", "src/shapes.py", "--sort=path"), MUST, variables)
-        for name in names
+        Case(("-na", "needle", f"text/{name}.py", "src/shapes.py", "--sort=path"), MUST) for name in names
     ]
     cases += _cases(
         "must: -n needle text\nmust: -na needle text\nmust: -n --binary needle text\nmust: -nv needle text\nmust: -n --crlf 'needle in crlf\"$' text"

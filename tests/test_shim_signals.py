@@ -624,14 +624,20 @@ def test_shapes_that_are_not_annotated_are_run_by_exec(
         assert found[1] == found[0], text
 
 
-def test_the_tool_is_started_as_without_the_shim(tree: Tree, tmp_path: Path) -> None:
-    """In an annotated shape too, it has the same variables, signals, limits, folder and standard input."""
+@pytest.mark.parametrize(
+    "locale", [{}, {"LANG": "C"}, {"LANG": "C", "LC_CTYPE": "C"}, {"LC_ALL": "POSIX"}], ids=str
+)
+def test_the_tool_is_started_as_without_the_shim(tree: Tree, tmp_path: Path, locale: dict[str, str]) -> None:
+    """In an annotated shape too, it has the same variables, signals, limits, folder and standard input.
+
+    Python sets LC_CTYPE for itself where the locale is C; grep must not see that: it decides what is binary.
+    """
     shows = 'grep -E "^Sig[BI]" /proc/self/status; pwd; umask; ulimit -a; env | sort; readlink /proc/$$/fd/0; exit 1'
     real = _fake(tmp_path / "real", f"PATH=/usr/bin:/bin; export PATH; {shows}")
     stand = Stand(tmp_path, tree, "grep", real)
     found = []
     for shim in (False, True):
-        with _started(stand, ["-n", "needle", "src/shapes.py"], shim=shim) as process:
+        with _started(stand, ["-n", "needle", "src/shapes.py"], shim=shim, variables=locale) as process:
             out, error = process.communicate(timeout=SECONDS)
         # Signals 32 and 33 are the C library's own.
         text = out.decode().replace("SigIgn:\t0000000180000000", "SigIgn:\t0000000000000000")
