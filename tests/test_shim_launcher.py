@@ -227,13 +227,19 @@ def test_where_there_is_no_tool_the_status_is_127(desk: Desk) -> None:
 
 
 def test_half_an_installation_is_the_systems_tool(desk: Desk) -> None:
-    """An update took what both shims share: the tool of the system runs."""
-    alone = desk.folder / "alone" / "bin"
-    alone.mkdir(parents=True)
-    shutil.copy(SHIMS / "grep", alone)
-    done = desk.run("-n", "needle", "a.py", shim=alone / "grep")
-    assert (done.stdout, done.returncode) == ("1:needle\n", 0)
-    assert desk.run("-n", "nothing", "a.py", shim=alone / "grep").returncode == 1
+    """An update took what both shims share, or left it empty, or took the package."""
+    for kept in ([], ["empty"], ["shim.sh"]):
+        alone = desk.folder / f"alone {kept}" / "shims" / "bin"
+        alone.mkdir(parents=True)
+        shutil.copy(SHIMS / "grep", alone)
+        if kept == ["empty"]:
+            (alone.parent / "shim.sh").write_text("")
+        elif kept:
+            shutil.copy(SHIMS.parent / "shim.sh", alone.parent)
+            shutil.copy(REPOSITORY / "plugin" / "requirements.key", alone.parent.parent)
+        done = desk.run("-n", "needle", "a.py", shim=alone / "grep")
+        assert (done.stdout, done.stderr, done.returncode) == ("1:needle\n", "", 0)
+        assert desk.run("-n", "nothing", "a.py", shim=alone / "grep").returncode == 1
 
 
 def test_rgs_settings_file_is_pythons_to_read(desk: Desk) -> None:

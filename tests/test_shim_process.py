@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -12,7 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
-from shim_stand import ARROW, Stand, Tree, program, small
+from shim_stand import ARROW, SHIMS, Stand, Tree, program, small
 
 GREP = program("grep")
 SECONDS = 30
@@ -147,6 +148,44 @@ def test_two_streams_into_one_file_by_two_openings_are_the_tools(stand: Stand, t
         found.append(out.read_bytes())
     assert found[1] == found[0]
     assert found[1].startswith(b"grep: missing.py: No such file")
+
+
+@pytest.mark.parametrize(
+    "script",
+    [
+        "grep -rn needle . >out.txt",
+        "grep -rn needle >out.txt",
+        "grep -rn needle .. >inner/out.py",
+        "grep -Rn needle linked >inner/out.py",
+        "grep -n needle one.py two.py >>two.py",
+        "grep -n needle hard.py >>one.py",
+        "grep -n needle one.py >>link.py",
+    ],
+)
+def test_a_file_that_is_searched_and_written(stand: Stand, tmp_path: Path, script: str) -> None:
+    """Grep leaves its own output out and says so: it must know it for its own."""
+    found = []
+    for shim in (False, True):
+        folder = tmp_path / f"copy{shim}" / "tree"
+        shutil.copytree(stand.tree.folder, folder)
+        (folder / "inner").mkdir()
+        (folder / "linked").mkdir()
+        (folder / "linked" / "inner").symlink_to("../inner")
+        (folder / "link.py").symlink_to("one.py")
+        os.link(folder / "one.py", folder / "hard.py")
+        done = subprocess.run(
+            ["sh", "-c", script],
+            env=stand.variables(shim=shim),
+            cwd=folder,
+            capture_output=True,
+            timeout=SECONDS,
+            check=False,
+        )
+        files = {
+            path.relative_to(folder): sorted(path.read_bytes().splitlines()) for path in folder.rglob("*.*")
+        }
+        found.append((done.returncode, done.stderr, files))
+    assert found[1] == found[0]
 
 
 def test_stopped_and_continued(stand: Stand, tmp_path: Path) -> None:
@@ -290,3 +329,21 @@ def test_a_server_that_fails_costs_the_time_at_most(stand: Stand, kind: str) -> 
         out, error = process.communicate(timeout=SECONDS)
     assert (out, error, process.returncode) == (b'1:top = "needle of one"\n' + LINE + b"\n", b"", 0)
     assert time.monotonic() - start < 12
+
+
+@pytest.mark.parametrize("half", ["missing", "broken", "another version"])
+def test_half_an_update_is_the_real_tool(stand: Stand, tmp_path: Path, half: str) -> None:
+    """Modules that are gone, cut off, or do not fit together."""
+    plugin = tmp_path / "plugin"
+    shutil.copytree(SHIMS.parents[1], plugin, ignore=shutil.ignore_patterns("__pycache__"))
+    module = plugin / "slicegrep" / "shim" / "run.py"
+    if half == "missing":
+        module.unlink()
+    else:
+        module.write_text(
+            "def run(" if half == "broken" else "from slicegrep.shim.knobs import no_such", "utf-8"
+        )
+    stand.shims = plugin / "shims" / "bin"
+    done = _captured(stand, "-n", "needle", "one.py", "missing.py")
+    assert done.stdout == b'one.py:1:top = "needle of one"\none.py:' + LINE + b"\n"
+    assert (done.stderr, done.returncode) == (b"grep: missing.py: No such file or directory\n", 2)

@@ -104,13 +104,14 @@ interpreter() {
   '~/'*) home=${HOME:+$HOME/${home#'~/'}} ;; # settings files do not expand it
   *) home=${HOME:+$HOME/.slicegrep} ;;       # a relative one would be a folder in the project
   esac
+  main=$bin/../../slicegrep/shim/__main__.py
   key='' python='' site=''
   IFS= read -r key <"$bin/../../requirements.key"
   key=${key%%[!A-Za-z0-9._-]*}
   ready=$home/env/$key/.ready
   [ -n "$key" ] && [ -n "$home" ] && [ -f "$ready" ] || return
   { IFS= read -r python && IFS= read -r site; } <"$ready"
-  [ -x "$python" ] && [ -n "$site" ]
+  [ -x "$python" ] && [ -n "$site" ] && [ -f "$main" ]
 } 2>/dev/null
 
 # Python ignores SIGPIPE from its start on; whether it was ignored before only this process can tell it.
@@ -133,5 +134,5 @@ esac
 may_ask_for_numbers "$@" && interpreter || become_real "$@"
 ignored_signals
 remember_script
-exec "$python" -I -S -X pycache_prefix="$home/pyc" "$bin/../../slicegrep/shim/__main__.py" \
+exec "$python" -I -S -X pycache_prefix="$home/pyc" "$main" \
   "$site" "$name" "$real" "$ignored" "${LC_CTYPE+=}${LC_CTYPE-}" "$@"

@@ -42,6 +42,8 @@ class Tool:
     """Options with which it prints something else than `path:line:text`, as far as columns and headings do not say it.
     Only of grep and rg."""
     recursive: frozenset[str] = _RECURSIVE
+    following: frozenset[str] = frozenset()
+    """Options with which it follows every link. Only of grep and rg."""
     walks: bool = False
     """Whether it searches the working directory when no file is given and nothing is piped in."""
 
@@ -74,6 +76,7 @@ class _Grep(Tool):
             "silent", "z", "null-data", "Z", "null", "T", "initial-tab", "V", "version", "help",
         }
     )  # fmt: skip
+    following = frozenset({"R", "dereference-recursive"})
 
 
 class _Ugrep(Tool):
@@ -137,6 +140,7 @@ class _Rg(Tool):
         }
     )  # fmt: skip
     recursive = frozenset()
+    following = frozenset({"L", "follow"})
     walks = True
 
 

@@ -32,7 +32,7 @@ def main() -> None:
     sys.path.append(site)
     try:
         from slicegrep.shim.run import run  # noqa: PLC0415 (the path comes first)
-    except ImportError:  # an update took the files away
+    except Exception:  # noqa: BLE001 (the process boundary: an update took the files away, or is half done)
         for number in (_signal.SIGPIPE, _signal.SIGXFSZ):  # Python ignores them from its start on
             if not ignored >> (number - 1) & 1:
                 _signal.signal(number, _signal.SIG_DFL)

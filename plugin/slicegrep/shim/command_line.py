@@ -21,12 +21,20 @@ _NEVER = frozenset({"never", "no", "none"})
 class Search:
     """A search of which each match line is `path:line:text`, or `line:text` of one file."""
 
-    def __init__(self, operand: str | None, folder: str) -> None:
+    def __init__(self, searched: Sequence[str], *, named: bool, follows: bool) -> None:
         """Keep what is known."""
-        self.operand = operand
+        self.searched = searched
+        """The files and folders that are searched, at least one."""
+        self.operand = None if named else searched[0]
         """The file that a line `12:text` is of; None where each line names its own."""
-        self.folder = folder
+        self.follows = follows
+        """Whether it follows links that lead out of the folders."""
+
+    @property
+    def folder(self) -> str:
         """Where the first thing that is searched lies."""
+        first = self.searched[0]
+        return first if os.path.isdir(first) else os.path.dirname(first) or "."
 
 
 def plain_search(
@@ -102,19 +110,19 @@ def _lines_of(tool: Tool, options: Sequence[tuple[str, str]], operands: Sequence
             recursive = True
         elif option in ("d", "directories"):
             recursive = "recurse".startswith(value) and len(value) > len("re")  # less could be `read`
-    first = operands[0] if operands else "."
     if operands:
-        kind = _kind(first)
+        kind = _kind(operands[0])
     else:
         piped = any(value == "-" for option, value in options if option in tool.instead_of_pattern)
         kind = _input_or_folder(tool, recursive=bool(recursive), patterns_piped=piped)
-    folder = first if kind == "folder" else os.path.dirname(first) or "."
+    follows = any(option in tool.following for option, _ in options)
     if len(operands) > 1:
-        return Search(None, folder) if named is not False else None
+        return Search(operands, named=True, follows=follows) if named is not False else None
     if kind == "file":
-        return Search(None if named else first, folder)
-    walks = bool(recursive) or tool.walks
-    return Search(None, folder) if kind == "folder" and walks and named is not False else None
+        return Search(operands, named=bool(named), follows=follows)
+    if kind == "folder" and (recursive or tool.walks) and named is not False:
+        return Search(operands or ["."], named=True, follows=follows)
+    return None
 
 
 def _kind(path: str) -> str:

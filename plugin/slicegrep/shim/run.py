@@ -63,7 +63,9 @@ def _search(name: str, real: str, words: Sequence[str], output: Output) -> Searc
     if output.terminal and os.path.basename(os.path.realpath(real)).startswith("ug"):
         return None  # ugrep is colourful on a terminal whether told or not
     search = plain_search(name, words, os.environ, terminal=output.terminal)
-    return None if search is None or passes_on(1, thorough=False) else search
+    if search is None or output.may_be_read_by(search.searched, follows=search.follows):
+        return None
+    return None if passes_on(1, thorough=False) else search
 
 
 def _prepare() -> None:
