@@ -253,6 +253,18 @@ def test_a_body_that_is_too_long_is_cut_at_a_line(tmp_path: Path, home: str) -> 
     assert (second.body, second.truncated) == (None, True)
 
 
+def test_what_a_limit_leaves_out_is_counted(tmp_path: Path, home: str) -> None:
+    """Of a name that is defined everywhere twenty definitions are listed; of callers as many as are asked for."""
+    files = {f"m{at:02}.py": f"from base import go\n\n\ndef run():\n    go({at})\n" for at in range(25)}
+    code = Code(str(write_tree(tmp_path / "many", {**files, "base.py": "def go(n):\n    return n\n"})), home)
+    answer = code.symbol(SymbolRequest(name="run", include_body=False))
+    assert (len(answer.symbols), answer.more) == (20, 5)
+    callers = code.callers(CallersRequest(name="go", k=4))
+    whole = code.callers(CallersRequest(name="go", k=200))
+    assert (len(callers.related), len(callers.related) + callers.more) == (4, len(whole.related))
+    assert {one.symbol_id for one in whole.related} >= {f"m{at:02}.py#run" for at in range(25)}
+
+
 def test_a_search_is_the_command_lines_and_tells_no_path_of_the_machine(shop: Path, home: str) -> None:
     """In the tree, a folder and a file."""
     code = Code(str(shop), home)
@@ -298,7 +310,10 @@ def test_a_glob_that_would_take_minutes_is_refused(shop: Path, home: str) -> Non
         with pytest.raises(Invalid, match="a glob has at most"):
             code.search(SearchRequest(pattern="total", glob=[glob]))
     answer = code.search(SearchRequest(pattern="total", glob=["**/*.{py,pyi}", "!tests/**/test_*.py"]))
-    assert {one.file for one in answer.result.chunks} == {"cart.py", "shop.py"}  # tests/cart.py is a duplicate
+    assert {one.file for one in answer.result.chunks} == {
+        "cart.py",
+        "shop.py",
+    }  # tests/cart.py is a duplicate
 
 
 def test_a_tree_inside_a_repository_ends_at_its_folder(shop: Path, home: str) -> None:
