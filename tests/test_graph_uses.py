@@ -277,7 +277,7 @@ def test_a_minified_file_is_left_out_and_says_so():
     """One line of 100 kB is no program that a person asks about."""
     have = facts("f(x);" * 20_000, "javascript")
     assert have.uses == ()
-    assert have.causes == ("a minified file was left out",)
+    assert have.causes == ("minified files were left out",)
 
 
 def test_a_file_that_takes_too_long_says_so():

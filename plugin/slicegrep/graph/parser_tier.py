@@ -64,7 +64,7 @@ class ParserTier:
         wanted = self._names_of(row)
         asked: set[str] = set()
         done: set[int] = set(skip)
-        late, causes = 0, [DYNAMIC]
+        late, causes = 0, [DYNAMIC, *self._state.left_out]
         found: dict[tuple[int, int], _Edge] = {}
         while wanted - asked:
             files = [file for file in self._candidates(row, wanted - asked) if file not in done]
@@ -190,6 +190,13 @@ class _State:
         self._lock = Lock()
         self._resolving = Lock()  # what is being resolved counts as unknown: another thread must not see that
         self._targets: dict[tuple[int, Use], dict[int, float]] = {}
+        flagged = [
+            row
+            for row in view.files
+            if row is not None and "minified" in row.flags and row.language in LANGUAGES
+        ]
+        self.left_out = (LONG_LINES,) if flagged else ()
+        """Why references may be missing whatever is asked."""
         self.resolver = Resolver(proxy(view), self.facts_of)
 
     def targets(self, file: int, use: Use) -> dict[int, float]:
@@ -222,10 +229,8 @@ class _State:
             if view is not None and row is not None and row.language in LANGUAGES
             else None
         )
-        if source is None or row is None:
+        if source is None or row is None or "minified" in row.flags:
             return FileFacts()
-        if "minified" in row.flags:
-            return FileFacts(causes=(LONG_LINES,))
         how = f"{source.digest} {row.language} {posixpath.splitext(row.path)[1]}"
         key = blake2b(how.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         facts = self._kept.get([key]).get(key)

@@ -28,7 +28,7 @@ _SCRIPTED = frozenset({"vue", "svelte"})
 _WORD = re.compile(r"[A-Za-z_]\w*")
 _QUOTED = re.compile(r"--[^\n]*|'(?:[^'\n]|'')*'")
 _CALLS = re.compile(r"(?:(?P<receiver>[A-Za-z_][\w.]*)\.)?(?P<name>[A-Za-z_]\w*)(?P<called>\s*\()?")
-LONG_LINES = "a minified file was left out"
+LONG_LINES = "minified files were left out"
 NOT_PARSED = "a file was read by patterns: it has no grammar here"
 TOO_LONG = "a file took too long to parse"
 
