@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from slicegrep.languages import LANGUAGES
 from slicegrep.ripgrep import run_rg
+
+try:
+    import re2
+except ImportError:  # see expressions.py
+    re2 = None
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,28 +39,57 @@ def matcher(globs: Sequence[str] = (), types: Sequence[str] = ()) -> Callable[[s
     of_type = _compiled_types(tuple(sorted(set(types)))) if types else None
 
     def wanted(path: str) -> bool:
+        path = _as_text(path)
         if of_type is not None and of_type.fullmatch(path.rpartition("/")[2]) is None:
             return False
         for include, rule in reversed(rules):
             if rule.match(path):
-                return include
+                return bool(include)
         return otherwise
 
     return wanted
 
 
+def _as_text(path: str) -> str:
+    """Return a path as RE2 takes it: bytes that are no UTF-8 as U+FFFD, in the path as in the glob."""
+    return path if path.isascii() else path.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
+
+
+def _built(expression: str) -> Any:
+    """Compile for RE2, which takes a path in linear time: `re` tries every way to share a name out among wildcards.
+
+    Raises GlobError.
+    """
+    if re2 is None:
+        if len(_CHOICE.findall(expression)) > _MOST_CHOICES:
+            raise GlobError(
+                f"more than {_MOST_CHOICES} of * and {{ in a glob need google-re2, which is not there"
+            )
+        return re.compile(expression)
+    options = re2.Options()
+    options.log_errors = False
+    return re2.compile(expression, options)
+
+
+_RE2_ERRORS = () if re2 is None else (re2.error,)
+_CHOICE = re.compile(r"[*|]")
+_MOST_CHOICES = 6
+"""`*?*?*?*?*?*?*?*?x` did not end in 90 s in one path of 100 characters."""
+
+
 @lru_cache(maxsize=256)
-def _compiled(glob: str) -> re.Pattern[str]:
+def _compiled(glob: str) -> Any:
     """Return what matches at the start of a path that the glob is about, up to its end or a slash."""
     body = glob.rstrip("/") if glob.strip("/") else ""
     if not body:
         raise GlobError(f"{glob!r} is no glob: name files or folders, as in '*.py' or 'src/**'")
     anchored = "/" in body
-    expression = _translated(body.removeprefix("/"))
+    expression = _translated(_as_text(body.removeprefix("/")))
     try:
-        return re.compile(f"(?s:{'' if anchored else '(?:.*/)?'}{expression}(?:/|$))")
-    except re.error as error:
-        raise GlobError(f"{glob!r} is no glob: {error}") from error
+        return _built(f"(?s:{'' if anchored else '(?:.*/)?'}{expression}(?:/|$))")
+    except (re.error, *_RE2_ERRORS) as error:
+        why = error.args[0].decode("utf-8", "replace") if isinstance(error.args[0], bytes) else error
+        raise GlobError(f"{glob!r} is no glob: {why}") from error
 
 
 _PIECE = re.compile(r"(?:^|(?<=/))\*\*/|/\*\*$|\*+|\?|\[!?\]?[^\]]*\]|[{},]|\\.|.", re.DOTALL)
@@ -93,14 +127,16 @@ def _translated(glob: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _compiled_types(types: tuple[str, ...]) -> re.Pattern[str]:
+def _compiled_types(types: tuple[str, ...]) -> Any:
     known = _type_table()
     for name in types:
         if name not in known:
             raise GlobError(
                 f"there is no file type {name!r}; `rg --type-list` shows them, as do the language names"
             )
-    return re.compile("(?s:" + "|".join(_translated(glob) for name in types for glob in known[name]) + ")")
+    return re.compile(
+        "(?s:" + "|".join(_translated(glob) for name in types for glob in known[name]) + ")"
+    )  # rg's own are plain
 
 
 @cache

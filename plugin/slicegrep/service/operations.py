@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import time
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -54,9 +53,6 @@ _PASSED_ON = (
     *("before", "after", "budget", "boundary", "objective", "dedupe"),
     *("glob", "type", "case_sensitive"),
 )
-_CHOICE = re.compile(r"\*+|\{")
-_MOST_CHOICES = 3
-"""With four, a name of 60 characters can be shared out in half a million ways; `*?*?*?*?*?*?*?*?x` took minutes in one folder."""
 _TRIES = 2
 _Answer = TypeVar("_Answer")
 
@@ -206,8 +202,6 @@ class Code:
             path == "" or files.at(path) or files.view.paths_under(f"{files.prefix}{path}/")
         ):
             raise NotFound(f"there is no file or folder {request.path!r} in the index of this tree")
-        for glob in request.glob:
-            _check_glob(glob)
         full = os.path.join(files.top, path) if path else files.top
         if os.path.realpath(full) != full:  # it was swapped for a link since the index looked
             raise NotFound(f"there is no file or folder {request.path!r} in the index of this tree")
@@ -231,16 +225,6 @@ class Code:
 def call_for(symbol_id: str) -> str:
     """Return the call that brings a definition's body, as Python and JavaScript read it."""
     return f"code.symbol(symbol_id={json.dumps(symbol_id, ensure_ascii=False)})"
-
-
-def _check_glob(glob: str) -> None:
-    """Refuse a glob that would take long over each path: `re` tries every way to share a name out among its wildcards."""
-    parts = glob.split("/")
-    choices = max(len(_CHOICE.findall(part)) for part in parts)
-    if choices > _MOST_CHOICES or parts.count("**") > _MOST_CHOICES:
-        raise Invalid(
-            f"a glob has at most {_MOST_CHOICES} of * and {{ between two slashes, and of **: {glob[:80]!r}"
-        )
 
 
 def _file_scope(content: Content | None) -> dict[str, Any]:
