@@ -196,10 +196,10 @@ def test_a_method_that_replaces_the_one_that_was_found_is_an_unsure_edge():
 
 
 def test_making_an_object_runs_its_constructor():
-    """`Foo()` refers to Foo, and less surely to its `__init__`, in both directions."""
+    """`Foo()` refers to Foo and to its `__init__`, in both directions."""
     texts = {"a.py": "class Foo:\n    def __init__(self): ...\n\n\ndef f():\n    Foo()\n"}
     assert sure(callers(texts, "a.py", "Foo")) == {"a.py#f"}
-    assert unsure(callers(texts, "a.py", "Foo.__init__")) == {"a.py#f"}
+    assert sure(callers(texts, "a.py", "Foo.__init__")) == {"a.py#f"}
     assert callees(texts, "a.py", "f").keys() == {"a.py#Foo", "a.py#Foo.__init__"}
 
 

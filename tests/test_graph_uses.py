@@ -59,6 +59,22 @@ def test_a_function_that_is_nested_is_referred_to_by_its_line():
     assert receivers("def g():\n    def f():\n        pass\n    f()\n\n\nf()\n", "f") == ["@2", ""]
 
 
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("typescript", "interface A<T> { m(x: T): U }"),
+        ("java", "class A<T> { U m(T x) { } }"),
+        ("rust", "impl<T> A<T> { fn m(x: T) -> U { } }"),
+        ("kotlin", "class A<T> { fun m(x: T): U { } }"),
+    ],
+)
+def test_a_type_parameter_hides_what_is_called_like_it(language, text):
+    """The class's own T is no reference to a definition T."""
+    names = {name for _, _, name in found(text, language)}
+    assert "U" in names
+    assert "T" not in names
+
+
 def test_keyword_arguments_and_object_keys_are_no_references():
     """They name parameters and properties of who knows what."""
     assert found("f(key=value)\n") == {("call", "", "f"), ("reference", "", "value")}

@@ -26,8 +26,8 @@ GUESSED_COMMON = 0.05
 Definitions of one name share it."""
 OVERRIDDEN = 0.3
 """A method that replaces the one that was found, in a class below."""
-CONSTRUCTED = 0.75
-"""A constructor, where its class is called: SCIP has no such references."""
+CONSTRUCTED = 0.93
+"""A constructor, where its class is called."""
 
 CONSTRUCTORS = ("__init__", "__new__", "constructor", "__construct", "initialize", "init")
 """Methods that a call of the class runs."""

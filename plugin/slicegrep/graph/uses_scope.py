@@ -21,7 +21,7 @@ _OUTWARD = 100
 class Scope:
     """What has names of its own: the file (`line` 0), a class, or a function."""
 
-    __slots__ = ("is_class", "is_function", "line", "names", "outer", "returned")
+    __slots__ = ("hidden", "is_class", "is_function", "line", "names", "outer", "returned")
 
     def __init__(
         self, outer: Scope | None, line: int, *, is_class: bool = False, is_function: bool = False
@@ -31,12 +31,20 @@ class Scope:
         self.is_class = is_class
         self.is_function = is_function
         self.names: dict[str, list[tuple[int, str]]] = {}
+        self.hidden: set[str] = set()
+        """Names that a class takes from what is around it: its type parameters."""
         self.returned: list[str] = []
         """The values of the return statements of a function that does not say its type."""
 
     def bind(self, name: str, byte: int, value: str) -> None:
         """Note that a name gets a value at a place; -1: it has it from the beginning."""
         self.names.setdefault(name, []).append((byte, value))
+
+    def seen(self, name: str, byte: int) -> str | None:
+        """Return the value of a name as the functions in this scope see it: None where they do not."""
+        if self.is_function:
+            return self.value(name, byte)
+        return "?" if name in self.hidden else None
 
     def value(self, name: str, byte: int) -> str | None:
         """Return the value that a name has at a place: the last one given before it, else the first one."""
@@ -56,7 +64,7 @@ def looked_through(expression: str, byte: int, scope: Scope) -> str:
         if not name or name[0] in "?<@'\"":
             return expression
         found = None
-        while at is not None and (not at.is_function or (found := at.value(name, byte)) is None):
+        while at is not None and (found := at.seen(name, byte)) is None:
             at = at.outer if outward < _OUTWARD else None
             outward += 1
         if found is None or at is None:

@@ -106,7 +106,7 @@ class Walk:
             self._note_package(node)
             return None
         if kind in rules.names:
-            self._name(node, role, scope)
+            self._name(node, around, role, scope)
             return None
         if kind in rules.selectors:
             return None if self._selected(node, scope) else (READ, scope)
@@ -134,12 +134,15 @@ class Walk:
         parent = node.parent
         return parent is not None and self._nodes.child(parent, key) == node
 
-    def _name(self, node: Node, role: int, scope: Scope) -> None:
+    def _name(self, node: Node, around: str, role: int, scope: Scope) -> None:
         text = self._nodes.text(node)
         if role == DEFINED:
             line = node.start_point.row + 1
             if scope.is_function and scope.line != line:
                 scope.bind(text, -1, f"@{line}")
+            return
+        if role == BIND and scope.is_class and around.startswith("type_param"):
+            scope.hidden.add(text)
             return
         if role == BIND:
             if not (scope.names.get(text) and scope.names[text][-1][0] >= node.start_byte):
