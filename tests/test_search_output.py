@@ -462,3 +462,57 @@ def test_reported_cases(tmp_path: Path, case: Path) -> None:
 def test_a_search_without_a_match(project: Path) -> None:
     """rtk#162: grep's exit 1 is no error; its empty output stays empty."""
     assert answer(bash(project, "grep -rn nothing .", ""), PATIENT, {}) is None
+
+
+def related(project: Path, home: Path, **payload: Any) -> tuple[str, str]:
+    """Return the annotated output, and what stands below it, of a search with the graph's block on."""
+    settings = Settings(annotate_timeout_ms=60_000, annotate_graph="on")
+    done = answer(
+        {**bash(project, "grep -rn needle .", HITS), **payload}, settings, {"SLICEGREP_HOME": str(home)}
+    )
+    assert done is not None
+    text = done["hookSpecificOutput"].get("updatedToolOutput", {}).get("stdout")
+    text = done["hookSpecificOutput"]["additionalContext"] if text is None else text
+    output, _, block = text.partition("[Related from slicegrep dependency graph]\n")
+    return output, block
+
+
+def test_the_graphs_block_stands_below_the_output_where_it_is_asked_for(
+    project: Path, tmp_path: Path
+) -> None:
+    """One line for each function that was hit, after the last line; the lines above are as without it."""
+    (project / "use.py").write_text("from core import free\n\ndef user():\n    return free()\n")
+    output, block = related(project, tmp_path / "home")
+    assert output == ANNOTATED + "\n"
+    first, second = block.splitlines()
+    assert first.startswith("Store.fetch (core) ")
+    assert second.startswith("free (core) callers: user use.py:4")
+    assert "(lower bound: " in second
+    plain = answer(
+        bash(project, "grep -rn needle .", HITS), PATIENT, {"SLICEGREP_HOME": str(tmp_path / "home")}
+    )
+    assert plain is not None
+    assert plain["hookSpecificOutput"]["updatedToolOutput"]["stdout"] == ANNOTATED  # off by default
+
+
+def test_a_client_that_lets_no_hook_change_a_result_gets_the_block_behind_the_list(
+    project: Path, tmp_path: Path
+) -> None:
+    """2.1.100, whose transcript tells its version."""
+    transcript(project / "t.jsonl", "2.1.100")
+    output, block = related(project, tmp_path / "home", transcript_path=str(project / "t.jsonl"))
+    assert output.splitlines()[-1] == "core.py:6: ⟵ free 5-6"
+    assert len(block.splitlines()) == 2
+
+
+def test_the_block_never_makes_a_result_longer_than_the_client_shows(project: Path, tmp_path: Path) -> None:
+    """An output that leaves no room for it is annotated alone."""
+    long = "x" * (29_000 - len(HITS) - 120)
+    done = answer(
+        bash(project, "grep -rn needle .", f"{HITS}\n{long}"),
+        Settings(annotate_timeout_ms=60_000, annotate_graph="on"),
+        {"SLICEGREP_HOME": str(tmp_path / "home")},
+    )
+    assert done is not None
+    text = done["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
+    assert (text.splitlines()[0], "Related" in text) == (ANNOTATED.splitlines()[0], False)

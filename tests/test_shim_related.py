@@ -24,7 +24,7 @@ from slicegrep.service.models import EnclosingRequest
 from slicegrep.service.operations import Code
 from slicegrep.shim.answers import answers_of
 from slicegrep.shim.knobs import Knobs
-from slicegrep.shim.related import block_of
+from slicegrep.related import block_of
 from slicegrep.source import read_source
 
 FILES = {

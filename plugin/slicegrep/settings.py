@@ -62,6 +62,13 @@ KNOBS = (
     Knob("disable", "SLICEGREP_HOOK_DISABLE", "", "", "1 switches every hook off"),
     Knob("annotate", "SLICEGREP_ANNOTATE", "on", "annotate", "off: leave grep output as it is"),
     Knob(
+        "annotate_graph",
+        "SLICEGREP_ANNOTATE_GRAPH",
+        "off",
+        "",
+        "on: below annotated output, callers, callees and tests of each function",
+    ),
+    Knob(
         "annotate_timeout_ms",
         "SLICEGREP_ANNOTATE_TIMEOUT_MS",
         800,
@@ -87,6 +94,7 @@ class Settings:
     notice: str = "off"
     disable: str = ""
     annotate: str = "on"
+    annotate_graph: str = "off"
     annotate_timeout_ms: int = 800
 
     @classmethod
@@ -112,6 +120,11 @@ class Settings:
     def annotate_on(self) -> bool:
         """Whether grep output is annotated."""
         return self.annotate.lower() not in _NO
+
+    @property
+    def annotate_graph_on(self) -> bool:
+        """Whether the graph's block stands below annotated output."""
+        return self.annotate_graph.lower() in _YES
 
 
 _YES = frozenset({"on", "1", "true", "yes"})

@@ -92,9 +92,10 @@ def outcome(payload: Mapping[str, object], settings: Settings, environment: Mapp
         max_bytes=settings.max_bytes,
         deadline=deadline,
     )
+    block = _related(done, environment, deadline) if settings.annotate_graph_on else ""
     if replaces:
-        return _replaced(searched, done)
-    return _beside(searched, done)
+        return _replaced(searched, done, block)
+    return _beside(searched, done, block)
 
 
 def remember(payload: Mapping[str, object]) -> list[dict[str, object]]:
@@ -155,13 +156,28 @@ def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> 
     return _Searched(response, "stdout", text, line, _roots(payload, found, environment), found, room)
 
 
-def _replaced(searched: _Searched, done: Annotated) -> Outcome:
-    changed = {**searched.response, searched.key: done.text} if done.annotated else None
+def _related(done: Annotated, environment: Mapping[str, str], deadline: float) -> str:
+    """Return the graph's block for what was annotated, in the workspace of the first hit, without its last LF."""
+    from slicegrep.index.place import workspace_of  # noqa: PLC0415 (off by default)
+    from slicegrep.related import MOST_EACH, MOST_FUNCTIONS, functions_of, local_block  # noqa: PLC0415
+
+    functions = functions_of(done.rows, MOST_FUNCTIONS)
+    if not functions:
+        return ""
+    top = workspace_of(os.path.dirname(functions[0].file))
+    return local_block(functions, top, home_folder(environment), MOST_EACH, deadline).rstrip("\n")
+
+
+def _replaced(searched: _Searched, done: Annotated, block: str) -> Outcome:
+    text = f"{done.text}\n{block}" if block else done.text
+    if utf16_length(text) >= searched.max_length:
+        text = done.text
+    changed = {**searched.response, searched.key: text} if done.annotated else None
     said = _specific("updatedToolOutput", changed) if changed is not None else None
     return Outcome(said, done.hits, done.annotated, done.late)
 
 
-def _beside(searched: _Searched, done: Annotated) -> Outcome:
+def _beside(searched: _Searched, done: Annotated, block: str) -> Outcome:
     """Tell the definitions in a text of their own, for clients that let no hook change a result."""
     label = " ".join(searched.label[:100].split())
     lines = [f"slicegrep: the definitions around the hits of `{label}` (path:line: ⟵ name start-end)"]
@@ -173,6 +189,8 @@ def _beside(searched: _Searched, done: Annotated) -> Outcome:
             break
         lines.append(line)
     told = len(lines) - 1
+    if block and utf16_length(block) + 1 < room:
+        lines.append(block)
     said = _specific("additionalContext", "\n".join(lines)) if told else None
     return Outcome(said, done.hits, told, done.late)
 

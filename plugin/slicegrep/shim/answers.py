@@ -8,7 +8,7 @@ from slicegrep.annotate import Row  # noqa: TC001 (as above)
 from slicegrep.definitions import DefinitionsUntil
 from slicegrep.revision import revision_of
 from slicegrep.shim.raw import Raw
-from slicegrep.shim.related import block_of, functions_of, local_block
+from slicegrep.related import block_of, functions_of, local_block
 from slicegrep.shim.remote import Remote, connection_of
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 

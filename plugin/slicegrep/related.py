@@ -12,10 +12,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["HEADER", "block_of", "functions_of", "local_block"]
+__all__ = ["HEADER", "MOST_EACH", "MOST_FUNCTIONS", "block_of", "functions_of", "local_block"]
 
 HEADER = "[Related from slicegrep dependency graph]"
 """The block's first line: what stands before it is the real output."""
+
+
+MOST_FUNCTIONS = 20
+"""Functions over which the block is dropped, unless something else is asked for."""
+MOST_EACH = 5
+"""Callers, callees and tests of each, unless something else is asked for."""
 
 
 def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
@@ -32,17 +38,17 @@ def local_block(functions: Sequence[Row], top: str, home: str, k: int, until: fl
     The index may have to be made first, so it is done in a process that goes on then: the next search finds it made. Any
     fault leaves the block out. Raises nothing.
     """
-    from slicegrep.shim.apart import done_apart  # noqa: PLC0415 (outputs without the block need none of it)
 
     def work() -> bytes:
         return block_of(_asked(functions, top, home, k)).encode("utf-8", "surrogateescape")
 
     try:
-        return done_apart(work, f"{index_path(top, home)}.graph.lock", until).decode(
-            "utf-8", "surrogateescape"
-        )
-    except OSError:
+        from slicegrep.apart import done_apart  # noqa: PLC0415 (outputs without the block need none of it)
+
+        told = done_apart(work, f"{index_path(top, home)}.graph.lock", until)
+    except (ImportError, OSError):  # Windows has no fork
         return ""
+    return told.decode("utf-8", "surrogateescape")
 
 
 def _asked(functions: Sequence[Row], top: str, home: str, k: int) -> list[Mapping[str, Any]]:
