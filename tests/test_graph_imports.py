@@ -192,6 +192,24 @@ def test_packages_of_a_workspace_are_found_by_their_names():
     assert module("app/a.ts", "@x/other", *paths, **manifest) == ""
 
 
+def test_paths_of_a_tsconfig_are_followed():
+    """With comments and trailing commas, from its folder downwards, the deepest configuration first."""
+    config = '{ // why\n "compilerOptions": { "baseUrl": ".", "paths": { "#lib/*": ["lib/*"], "exact": ["lib/b"], }, }, }'
+    texts = {"p/tsconfig.json": config}
+    assert module("p/src/a.ts", "#lib/b", "p/lib/b.ts", **texts) == "p/lib/b.ts"
+    assert module("p/src/a.ts", "exact", "p/lib/b.ts", **texts) == "p/lib/b.ts"
+    assert module("p/src/a.ts", "exactly", "p/lib/b.ts", **texts) == ""
+    assert module("q/a.ts", "#lib/b", "p/lib/b.ts", **texts) == ""
+
+
+@pytest.mark.parametrize(
+    "text", ['{"compilerOptions": 1}', '{"compilerOptions": {"paths": {"a": 1, "b": [2]}}}', "{", "//"]
+)
+def test_a_damaged_configuration_is_passed_over(text):
+    """tsconfig.json files, too."""
+    assert module("a.ts", "b", "c.ts", **{"tsconfig.json": text}) == ""
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"name": 1}', '{"name": "p", "main": 1}', "[" * 10_000])
 def test_a_damaged_manifest_is_passed_over(text):
     """package.json files are data of whoever wrote the tree."""

@@ -203,6 +203,21 @@ def test_making_an_object_runs_its_constructor():
     assert callees(texts, "a.py", "f").keys() == {"a.py#Foo", "a.py#Foo.__init__"}
 
 
+@pytest.mark.parametrize("body", ["return Foo()", "foo = Foo()\n    yield foo"])
+def test_a_fixture_of_pytest_gives_a_tests_parameter_its_class(body):
+    """Of the test's file or of a conftest above; a parameter of other functions is not known by its name."""
+    texts = {
+        "a.py": "class Foo:\n    def m(self): ...\n\n\nclass Bar:\n    def m(self): ...\n",
+        "tests/conftest.py": f"import pytest\nfrom a import Foo\n\n\n@pytest.fixture\ndef thing():\n    {body}\n",
+        "tests/b/test_c.py": "def test_m(thing):\n    thing.m()\n",
+        "d.py": "def f(thing):\n    thing.m()\n",
+    }
+    edges = callers(texts, "a.py", "Foo.m")
+    assert edges["tests/b/test_c.py#test_m"] == 0.75
+    assert edges["d.py#f"] < 0.5
+    assert "tests/b/test_c.py#test_m" not in callers(texts, "a.py", "Bar.m")
+
+
 def test_a_class_body_sees_the_names_of_its_class_and_its_methods_do_not():
     """A decorator of a method, and a call in it, of the same name."""
     texts = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.graph.definitions import Definitions, family_of
 from slicegrep.graph.modules import Modules
+from slicegrep.languages import is_test_path
 from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -28,12 +29,13 @@ PACKAGE = 0.93
 TYPED = 0.93
 INFERRED = 0.85
 ONE_OF = 0.75
+FIXTURE = 0.75
 HINTED = 0.85
 GLOBAL_ONE = 0.82
 GLOBAL_MANY = 0.7
 """How sure a name is that was found in each of these ways: nested in the function around, in the module, in the class
 around, by an import, by one of all names, in the same folder, through a declared type, through what a function returns
-or an attribute was given, through one of several types, by a path that is like the module's, as the only or as one of
+or an attribute was given, through one of several types, as a fixture of pytest, by a path that is like the module's, as the only or as one of
 several of that name where a program is one space of names. Against scip-python and scip-typescript (click, httpx,
 starlette, redux, immer, mobx) each of those from 0.8 on was right in 97% of the cases or more."""
 
@@ -114,7 +116,31 @@ class Meanings:
             return self._module(file, first[1:-1])
         if first[0] == "<":
             return self._typed(file, first[1:-1], line, steps)
-        return _UNKNOWN if first[0] == "?" else self.free(file, first, line, steps)
+        return (
+            self._fixture(file, first[1:], steps) if first[0] == "?" else self.free(file, first, line, steps)
+        )
+
+    def _fixture(self, file: int, name: str, steps: int) -> Value:
+        """Return what pytest gives to a parameter of a test that has the name of a fixture."""
+        row = self._view.files[file]
+        if row is None or row.language != "python" or not name or not is_test_path(row.path) or steps <= 0:
+            return _UNKNOWN
+        folder, paths = row.path, [row.path]
+        while folder:
+            folder = posixpath.dirname(folder)
+            paths.append(posixpath.join(folder, "conftest.py"))
+        for path in paths:
+            place = self._view.file_at(path)
+            top = self.definitions.top(place.id).get(name) if place is not None else None
+            if top and self._is_fixture(top[-1]):
+                value = self._called(self._as_value(top, -1, FIXTURE), steps - 1)
+                return value._replace(kind="instance") if value.kind == "many" else value
+        return _UNKNOWN
+
+    def _is_fixture(self, symbol: int) -> bool:
+        row = self._view.symbol(symbol)
+        uses = self._facts_of(row.file).uses
+        return any(use.name == "fixture" and row.start <= use.line < row.name_line for use in uses)
 
     def _typed(self, file: int, text: str, line: int, steps: int) -> Value:
         """Return a value of a type: `T`, `T*` (what holds such values) or `T|U`."""

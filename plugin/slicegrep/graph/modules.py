@@ -6,9 +6,11 @@ import json
 import posixpath
 import re
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from slicegrep.index import View
 
 __all__ = ["FAMILY", "Modules"]
@@ -36,7 +38,9 @@ _WRITTEN_FOR = {
 }
 """Suffixes that an import names although the source has another one."""
 _MANIFESTS = 500
-"""package.json files that are read for the names of workspace packages."""
+"""package.json files that are read for the names of workspace packages, and as many tsconfig.json."""
+_JSON_COMMENT = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', re.DOTALL)
+_TRAILING = re.compile(r",(\s*[}\]])")
 _SOURCES = ("src/", "", "lib/", "source/")
 """Folders of a package in which its modules are looked for, the likeliest first."""
 
@@ -125,6 +129,9 @@ class Modules:
         if module.startswith("."):
             path = posixpath.normpath(posixpath.join(folder, module))
             return -1 if path.startswith("..") else self._script_at("" if path == "." else path)
+        mapped = self._mapped(folder, module)
+        if mapped >= 0:
+            return mapped
         if module[:2] in ("@/", "~/"):
             return self._above(folder, module[2:])
         parts = module.split("/")
@@ -133,6 +140,60 @@ class Modules:
         if package is not None:
             return self._in_package(package, "/".join(parts[size:]))
         return self._above(folder, module) if len(parts) > 1 and not module.startswith("@") else -1
+
+    def _mapped(self, folder: str, module: str) -> int:
+        """Return the module that `paths` of a tsconfig.json in a folder above names."""
+        for top, pattern, targets in self._paths:
+            found = pattern.fullmatch(module) if not top or f"{folder}/".startswith(f"{top}/") else None
+            for target in targets if found is not None else ():
+                whole = target.replace("*", found.group(1) if found is not None and found.groups() else "")
+                at = self._script_at(posixpath.normpath(posixpath.join(top, whole)))
+                if at >= 0:
+                    return at
+        return -1
+
+    @cached_property
+    def _paths(self) -> list[tuple[str, re.Pattern[str], list[str]]]:
+        """The `paths` of each tsconfig.json: its folder, a pattern of modules, and where they are; the deepest folder first."""
+        found = []
+        for path, config in self._configs("tsconfig", "jsconfig"):
+            options = config.get("compilerOptions")
+            paths, base = (
+                (options.get("paths"), options.get("baseUrl", "."))
+                if isinstance(options, dict)
+                else ({}, ".")
+            )
+            for pattern, targets in (
+                paths.items() if isinstance(paths, dict) and isinstance(base, str) else ()
+            ):
+                if isinstance(targets, list):
+                    matcher = re.compile(re.escape(pattern).replace(r"\*", "(.*)", 1))
+                    leads = [posixpath.join(base, one) for one in targets if isinstance(one, str)]
+                    found.append((posixpath.dirname(path), matcher, leads))
+        return sorted(found, key=lambda one: -len(one[0]))
+
+    def _configs(self, *names: str) -> Iterator[tuple[str, dict[str, Any]]]:
+        """Yield the path and content of the JSON files whose names begin so, the outermost first."""
+        rows = [
+            row
+            for row in self._view.files
+            if row is not None
+            and row.path.endswith(".json")
+            and posixpath.basename(row.path).startswith(names)
+        ]
+        for row in sorted(rows, key=lambda row: row.path.count("/"))[:_MANIFESTS]:
+            source = self._view.read(row.path)
+            text = (
+                _JSON_COMMENT.sub(lambda match: match["text"] or "", source.text)
+                if source is not None
+                else ""
+            )
+            try:
+                config = json.loads(_TRAILING.sub(r"\1", text))
+            except (ValueError, RecursionError):
+                continue
+            if isinstance(config, dict):
+                yield row.path, config
 
     def _above(self, folder: str, path: str) -> int:
         """Return the module at a path that is relative to a folder above, or to the `src` in one."""
@@ -159,21 +220,11 @@ class Modules:
     def _packages(self) -> dict[str, tuple[str, list[str]]]:
         """By the name of a package, its folder and what its package.json says is its main module."""
         found: dict[str, tuple[str, list[str]]] = {}
-        rows = [
-            row
-            for row in self._view.files
-            if row is not None and posixpath.basename(row.path) == "package.json"
-        ]
-        for row in sorted(rows, key=lambda row: row.path.count("/"))[:_MANIFESTS]:
-            source = self._view.read(row.path)
-            try:
-                manifest = json.loads(source.text) if source is not None else None
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(manifest, dict) and isinstance(manifest.get("name"), str):
+        for path, manifest in self._configs("package.json"):
+            if isinstance(manifest.get("name"), str):
                 mains = [manifest.get(key) for key in ("source", "module", "types", "main")]
                 kept = [main for main in mains if isinstance(main, str)]
-                found.setdefault(manifest["name"], (posixpath.dirname(row.path), kept))
+                found.setdefault(manifest["name"], (posixpath.dirname(path), kept))
         return found
 
     # Others
