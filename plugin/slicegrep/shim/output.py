@@ -34,9 +34,11 @@ class Output:
         if stat.S_ISREG(status.st_mode):
             self._start = os.lseek(_OUT, 0, os.SEEK_CUR)
         self._size = status.st_size
+        self._written = 0
         self._links = status.st_nlink
-        same = (status.st_dev, status.st_ino) == (error.st_dev, error.st_ino)
-        one = self._start is None or not same or self._one_offset(self._start)
+        self._identity = (status.st_dev, status.st_ino)
+        same = (error.st_dev, error.st_ino) == self._identity
+        one = self._start is None or not same or self._one_place(self._start)
         self.with_errors = same and one
         """Whether standard error is the same, so that the order of both is to be kept."""
         self.crossed = same and not one
@@ -44,12 +46,18 @@ class Output:
         other, in an order that only the tool itself can keep."""
 
     @staticmethod
-    def _one_offset(start: int) -> bool:
-        """Whether both write at the same place of the file."""
-        os.lseek(_OUT, start + 1, os.SEEK_SET)
-        same = os.lseek(_ERROR, 0, os.SEEK_CUR) == start + 1
-        os.lseek(_OUT, start, os.SEEK_SET)
-        return same
+    def _one_place(start: int) -> bool:
+        """Whether both streams write at the same place of a file, and go on together.
+
+        Only at the file's beginning one has to be moved to learn it: two openings are seldom anywhere else at the same place.
+        """
+        same = os.lseek(_ERROR, 0, os.SEEK_CUR) == start
+        if start or not same:
+            return same
+        os.lseek(_OUT, 1, os.SEEK_SET)
+        together = os.lseek(_ERROR, 0, os.SEEK_CUR) == 1
+        os.lseek(_OUT, 0, os.SEEK_SET)
+        return together
 
     def may_be_read_by(self, searched: Sequence[str], *, follows: bool) -> bool:
         """Whether the output goes into a file that is itself searched, for all that can be known.
@@ -64,18 +72,25 @@ class Output:
             path = os.readlink("/proc/self/fd/1")
         except OSError:
             return True
-        for name in searched:
-            real = os.path.realpath(name)
-            if path == real or path.startswith(os.path.join(real, "")):
-                return True
-        return False
+        return any(self._is_or_holds(name, path) for name in searched)
+
+    def _is_or_holds(self, name: str, path: str) -> bool:
+        try:
+            status = os.stat(name)
+        except OSError:
+            return False
+        if stat.S_ISDIR(status.st_mode):
+            return path.startswith(os.path.join(os.path.realpath(name), ""))
+        return (status.st_dev, status.st_ino) == self._identity
 
     def write(self, data: bytes) -> None:
         """Write all of it. Raises OSError."""
         view = memoryview(data)
         while view:
             try:
-                view = view[os.write(_OUT, view) :]
+                written = os.write(_OUT, view)
+                self._written += written
+                view = view[written:]
             except BlockingIOError:  # noqa: PERF203 (each write can be the one)
                 waiting = select.poll()
                 waiting.register(_OUT, select.POLLOUT)
@@ -91,8 +106,9 @@ class Output:
         if self._start is None or self._start != self._size:
             return
         try:
-            os.ftruncate(_OUT, self._start)
-            os.lseek(_OUT, self._start, os.SEEK_SET)
+            if os.fstat(_OUT).st_size == self._start + self._written:  # else somebody else writes there too
+                os.ftruncate(_OUT, self._start)
+                os.lseek(_OUT, self._start, os.SEEK_SET)
         except OSError:
             return
 
