@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Literal
 
-from slicegrep.client.environment import connection_of
 from slicegrep.client.errors import BadAnswer, InvalidRequest
 from slicegrep.client.exchange import Exchange, request_of
+from slicegrep.connection import named_server
 from slicegrep.service.models import (
     MOST_LOCATIONS,
     CalleesRequest,
@@ -195,7 +195,7 @@ class AsyncAgent:
 
         Its token is in SLICEGREP_API_KEY, the file or `~/.slicegrep/token`. Raises ValueError where one is missing.
         """
-        found = connection_of(environment)
+        found = named_server(environment)
         agent = found.agent or "python"
         return cls(found.url, found.token, namespace=found.namespace, agent=agent, timeout=timeout)
 

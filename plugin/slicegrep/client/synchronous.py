@@ -10,7 +10,7 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Literal, TypeVar
 
 from slicegrep.client.asynchronous import SECONDS, AsyncAgent, AsyncCode
-from slicegrep.client.environment import connection_of
+from slicegrep.connection import named_server
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -227,7 +227,7 @@ class Agent:
         cls, environment: Mapping[str, str] = os.environ, *, timeout: float = SECONDS
     ) -> Self:
         """As AsyncAgent.from_environment. Raises ValueError where no server is named, or there is no token."""
-        found = connection_of(environment)
+        found = named_server(environment)
         agent = found.agent or "python"
         return cls(found.url, found.token, namespace=found.namespace, agent=agent, timeout=timeout)
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
+from slicegrep.connection import connection_of
 from slicegrep.definitions import DefinitionsUntil
+from slicegrep.related import block_of, functions_of, local_block
 from slicegrep.revision import revision_of
 from slicegrep.shim.raw import Raw
-from slicegrep.related import block_of, functions_of, local_block
-from slicegrep.shim.remote import Remote, connection_of
+from slicegrep.shim.remote import Remote
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
 TYPE_CHECKING = False
@@ -47,7 +48,10 @@ def answers_of(environment: Mapping[str, str], knobs: Knobs, top: str, home: str
     `home` is the home folder; nothing is waited for past `until` (of `time.monotonic`). Raises Raw where a server is
     named that cannot be asked: no token, a configuration that cannot be read.
     """
-    connection = connection_of(environment, home)
+    try:
+        connection = connection_of(environment, home)
+    except ValueError as error:
+        raise Raw(str(error)) from error
     if connection is None:
         return Local(knobs, top, home, until)
     return _Served(Remote(connection, top, until, neighbours=knobs.graph_k if knobs.graph else 0), knobs)

@@ -1,4 +1,4 @@
-"""A server's answers for the shim: which server, how it is asked, and what of its answer is believed."""
+"""A server's answers for the shim: how it is asked, and what of its answer is believed."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing t
 from dataclasses import dataclass, field
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
-from slicegrep.shim.knobs import value_of
 from slicegrep.shim.raw import Raw
 from slicegrep.types import Source, Symbol
 
@@ -16,7 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["Connection", "Remote", "connection_of"]
+    from slicegrep.connection import Connection
+
+__all__ = ["Remote"]
 
 MOST_LOCATIONS = 200
 """Of one call (service.models says the same; pydantic would take longer to load than the call)."""
@@ -27,69 +28,6 @@ _LONGEST_LOCATION = 4_200
 _LONGEST_NAME = 4_096
 _AGENT = "grep-shim"
 _PATH = "/v1/code.enclosing"
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Where a server is and how it is asked."""
-
-    url: str
-    token: str
-    namespace: str
-    agent: str
-
-
-def connection_of(environment: Mapping[str, str], home: str) -> Connection | None:
-    """Return the server that environment or configuration file name, None where they name none.
-
-    The token is that of the environment, else of the file that the environment names, else of the configuration, else of
-    `token` in the home folder. The older files in `~/.loom` count where the new ones are not there. Raises Raw where
-    the token is missing, or the configuration is not what it should be.
-    """
-    told = _configuration(_file(environment, "CONFIG_FILE", home, "config.json"))
-    url = value_of(environment, "BASE_URL") or told.get("url", "")
-    if not url:
-        return None
-    file = _file(environment, "API_KEY_FILE", home, "token")
-    named = _text(file) if value_of(environment, "API_KEY_FILE") else ""
-    token = value_of(environment, "API_KEY") or named or told.get("token", "") or _text(file)
-    if not token:
-        raise Raw("there is no token for the server")
-    namespace = value_of(environment, "CODE_NAMESPACE") or told.get("namespace", "")
-    return Connection(url, token, namespace, value_of(environment, "AGENT") or _AGENT)
-
-
-def _file(environment: Mapping[str, str], variable: str, home: str, name: str) -> str:
-    named = value_of(environment, variable)
-    if named:
-        return os.path.expanduser(named)
-    new, old = os.path.join(home, name), os.path.join(os.path.expanduser("~"), ".loom", name)
-    return old if not os.path.exists(new) and os.path.exists(old) else new
-
-
-def _text(path: str) -> str:
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read(65_536).strip()
-    except (FileNotFoundError, NotADirectoryError):
-        return ""
-    except (OSError, ValueError) as error:
-        raise Raw(f"{path} cannot be read") from error
-
-
-def _configuration(path: str) -> dict[str, str]:
-    text = _text(path)
-    if not text:
-        return {}
-    import json  # noqa: PLC0415 (2 ms; most have no such file)
-
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise Raw(f"{path} is no JSON") from error
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise Raw(f"{path} is no object of texts")
-    return found
 
 
 @dataclass(slots=True)
@@ -220,7 +158,7 @@ class Remote:
         headers = {
             "Authorization": f"Bearer {self._connection.token}",
             "Content-Type": "application/json",
-            "X-Slicegrep-Agent": self._connection.agent,
+            "X-Slicegrep-Agent": self._connection.agent or _AGENT,
         }
         try:
             connection.request("POST", url.path.rstrip("/") + _PATH, body, headers)
