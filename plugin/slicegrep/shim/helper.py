@@ -109,9 +109,14 @@ def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) 
     )
     if found.late:
         return
-    rows = [f"{row.index} {' '.join(row.symbol.qualified.split())}" for row in found.rows]
-    head = "\n".join([f"{found.hits} {answers.source}", *rows])
-    _send(writing, head.encode("utf-8", "surrogateescape") + _GAP)
+    head = [f"{found.hits} {answers.source}"]
+    for row in found.rows:
+        name = " ".join(row.symbol.qualified.split())
+        if (
+            name.isprintable() and ARROW.strip() not in name
+        ):  # else the tool's own line could not be told from it
+            head.append(f"{row.index} {name}")
+    _send(writing, "\n".join(head).encode("utf-8", "surrogateescape") + _GAP)
     # A block behind a line without LF could not be cut off at its header.
     related = answers.related(found.rows) if knobs.graph and raw.endswith(b"\n") else ""
     _send(writing, related.encode("utf-8", "surrogateescape") + _END)
