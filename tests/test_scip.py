@@ -224,6 +224,17 @@ def test_a_member_of_another_name_is_no_reference(tmp_path: Path) -> None:
     assert [(at.line, at.alias) for at in found.references] == [(2, "P")]
 
 
+def test_a_class_with_type_arguments_is_called(tmp_path: Path) -> None:
+    """`Box[int](1)`; of `boxes[0](1)` an item is called, and nobody knows which."""
+    box = "scip-python python shop 1 `shop.price`/Box#"
+    boxes = "scip-python python shop 1 `shop.price`/boxes."
+    parts = [occurrence(box, (0, 0, 3)), occurrence(boxes, (1, 0, 5))]
+    (one,) = documents(tmp_path, index(document("a.py", parts)))
+    found = facts(one, "Box[int](1)\nboxes[0](1)\n")
+    assert found is not None
+    assert [at.kind for at in found.references] == ["call", "reference"]
+
+
 def test_of_a_shorthand_property_the_variable_is_unknown(tmp_path: Path) -> None:
     """scip-typescript tells only the property of `{ cost }`; of `x.cost` it tells all there is."""
     member = "scip-typescript npm shop 1 `a.ts`/Options#cost."

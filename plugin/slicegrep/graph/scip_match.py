@@ -25,6 +25,8 @@ _COUNTED = re.compile(r"\d+\Z")
 _SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
 _MEMBER = re.compile(r"[#:](?:`[^`]*`|[\w+\-$]+)\.\Z|:\Z")
 """A symbol of a field or property."""
+_ARGUMENTS = re.compile(r"\[[^()]*\](?=\()")
+"""Type arguments of a class that is called, as Python and Scala have them; behind anything else it is an item."""
 _CONSTRUCTOR = "`<constructor>`()."
 """What scip-typescript puts behind the class where it is made: its name stands there."""
 
@@ -164,7 +166,11 @@ def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
             if one.roles & IMPORTED or one.line in imports:
                 kind = IMPORT
             else:
-                kind = kind_of_reference(source.lines, one.line, place.start, place.end, outline)
+                made = last_descriptor(one.symbol)[1] == "#" and _ARGUMENTS.match(
+                    source.lines[one.line - 1], place.end
+                )
+                end = made.end() if made else place.end
+                kind = kind_of_reference(source.lines, one.line, place.start, end, outline)
             for symbol in _meant(one.symbol, place.text):
                 stands = place.text.split()[-1]  # scip-python's range of an import is `name as alias`
                 alias = "" if stands == last_descriptor(symbol)[0] else stands
@@ -223,10 +229,11 @@ def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
             known.add((one.line, place.start))
             if not (source.language in _SCRIPTS and _MEMBER.search(one.symbol)):
                 known_alone.add((one.line, place.start))
-    return [
-        (use.line, use.name)
-        for use in uses_of(source).uses
-        if use.kind != IMPORT
-        and (use.line, _column(source.lines[use.line - 1], use.column, "utf-8"))
-        not in (known if use.receiver else known_alone)
-    ]
+    silent = []
+    for use in uses_of(source).uses:
+        line = source.lines[use.line - 1]
+        column = _column(line, use.column, "utf-8")
+        there = known if line[: max(column, 0)].rstrip().endswith(".") else known_alone
+        if use.kind != IMPORT and (use.line, column) not in there:
+            silent.append((use.line, use.name))
+    return silent
