@@ -676,8 +676,8 @@ def test_variables_that_grep_heeds(gnu: Stand) -> None:
     """POSIXLY_CORRECT ends the options at the first operand; GREP_COLORS and GREP_COLOR colour; GREP_OPTIONS is no more."""
     strict = {"POSIXLY_CORRECT": "1"}
     cases = _cases(
-        "must: -n needle src/shapes.py\nmust: needle -n src/shapes.py\nraw: needle src/shapes.py -n\nmay: -n needle src/shapes.py -H\nmay: needle src/shapes.py src/counter.c -n"
-        "\nmay: -n needle src/shapes.py -c\nmay: -n needle -- src/shapes.py -c\nmay: -rn needle src/deep --include=*.c",
+        "must: -n needle src/shapes.py\nmust: needle -n src/shapes.py\nraw: needle src/shapes.py -n\nmust: -n needle src/shapes.py -H\nmay: needle src/shapes.py src/counter.c -n"
+        "\nmust: -n needle src/shapes.py -c\nmust: -n needle -- src/shapes.py -c\nmay: -rn needle src/deep --include=*.c",
         variables=strict,
     )
     for colours in (
