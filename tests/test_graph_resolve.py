@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from graph_tree import callees, callers
+from slicegrep.graph.parser_tier import ParserTier
+from slicegrep.index import view_of
+from slicegrep.source import source_of
 
 SURE = 0.8
 """From here on an edge is to be right nine times in ten."""
@@ -388,3 +393,21 @@ def test_languages_do_not_refer_to_each_other():
     """A Python name is no JavaScript definition."""
     texts = {"a.js": "function helper() {}\n", "b.py": "from a import helper\n\n\ndef f():\n    helper()\n"}
     assert callers(texts, "a.js", "helper") == {}
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.zig", "fn f() void { const x = @importdef (1); x.y(); }"),
+        ("a.py", "class A(:\n    def f(self, =):\n        self.()\n        .g()\n"),
+        ("a.ts", "export default ;\nexport { as };\nclass extends { m(){ this. } }"),
+        ("a.py", 'def f():\n    "".x()\n    x = ""\n    x[.y]()\n'),
+    ],
+)
+def test_code_that_is_being_written_has_callees(path, text):
+    """What a parser makes of half a statement is resolved like the rest; found by mutated samples of all languages."""
+    view = view_of([source_of(path, text.encode())])
+    tier = ParserTier(view, "/dev/null/none")
+    for symbol in range(len(view.symbol_file)):
+        tier.callees(symbol, until=time.monotonic() + 30)
+        tier.callers(symbol, until=time.monotonic() + 30)

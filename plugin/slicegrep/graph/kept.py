@@ -8,6 +8,7 @@ import sqlite3
 import zlib
 from collections import OrderedDict
 from contextlib import suppress
+from sys import intern
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -26,8 +27,8 @@ __all__ = ["VERSION", "Kept", "kept_of"]
 
 VERSION = 1
 """Of the table and of everything that decides what is found in a file. Another version is made anew."""
-_MOST_USES = 400_000
-"""References in memory (about 100 bytes each)."""
+_MOST_USES = 300_000
+"""References in memory (about 200 bytes each)."""
 _MOST_BYTES = 200_000_000
 """Of all rows of the file; past it the rows written first go."""
 _BUSY_SECONDS = 2.0
@@ -175,8 +176,10 @@ def _packed(facts: FileFacts) -> bytes:
 def _unpacked(data: bytes) -> FileFacts:
     """Read facts back. Raises ValueError, TypeError, LookupError or zlib.error for what is no such thing."""
     uses, bindings, bases, returns, fields, package, causes = json.loads(zlib.decompress(data))
+    names, receivers, *places = uses or ((), (), (), (), ())
+    interned = [list(map(intern, column)) for column in (names, receivers)]  # most stand there many times
     return FileFacts(
-        tuple(map(Use._make, zip(*uses, strict=True))),
+        tuple(map(Use._make, zip(*interned, *places, strict=True))),
         tuple(map(Binding._make, bindings)),
         {int(line): tuple(names) for line, names in bases.items()},
         {int(line): value for line, value in returns.items()},

@@ -108,7 +108,7 @@ class Meanings:
             kind = {"self": "instance", "cls": "class"}.get(first, "super")
             return Value(kind, around, file, sure=OWN_CLASS) if around else _UNKNOWN
         if first[0] == "@":
-            nested = self.definitions.defined(file, int(first[1:]))
+            nested = self.definitions.defined(file, int(first[1:])) if first[1:].isdecimal() else ()
             return self._as_value(list(nested), file, NESTED) if nested else _UNKNOWN
         if first[0] == "'":
             return _OUTSIDE

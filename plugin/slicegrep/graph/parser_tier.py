@@ -33,11 +33,11 @@ __all__ = ["DYNAMIC", "ParserTier"]
 DYNAMIC = "parser tier: dynamic calls are not resolved"
 _WRITTEN_AT_ONCE = 64
 """Files whose facts are written together: a transaction takes about as long as parsing one."""
-_MOST_USES = 400_000
-"""References of one view's files that are at hand without asking `kept` (about 100 bytes each, shared with it)."""
+_MOST_USES = 300_000
+"""References of one view's files that are at hand without asking `kept` (shared with it)."""
 _MOST_TARGETS = 200_000
 """Resolved references of one view."""
-_LEAST = 0.02
+_LEAST = 0.05
 """Less sure edges are not worth a line."""
 
 

@@ -81,7 +81,7 @@ class Resolver:
             if found.kind == "module" and use.kind == CALL:  # `const f = require('./f')`
                 found = self.meanings.exported(found.file, "default")
             return dict.fromkeys(found.symbols, found.sure) if found.defined else {}
-        if use.receiver[0] == "@" and use.receiver[1:].isdigit():
+        if use.receiver[0] == "@" and use.receiver[1:].isdecimal():
             nested = self.definitions.defined(file, int(use.receiver[1:]))
             if nested and self._view.symbol_name(nested[0]) == use.name:
                 return dict.fromkeys(nested, NESTED)

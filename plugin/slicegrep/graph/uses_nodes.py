@@ -65,7 +65,7 @@ class Nodes:
                 return "self"
             if kind in rules.own_variables:
                 return f"self.{text}"
-            return "super" if text in rules.supers or kind in rules.supers else text
+            return "super" if text in rules.supers or kind in rules.supers else text or "?"
         if kind in rules.members:
             value, name = (self.child(node, key) for key in rules.members[kind])
             if name is None:

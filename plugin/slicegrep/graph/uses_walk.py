@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from sys import intern
 from typing import TYPE_CHECKING
 
 from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE, Binding, FileFacts, Use
@@ -196,6 +197,8 @@ class Walk:
 
     def _use(self, name: str, receiver: str, node: Node, role: int, scope: Scope) -> None:
         start = node.start_point
+        if not name:  # the parser put it in to go on
+            return
         if role == INHERITED and scope.is_class:
             self._bases.setdefault(scope.line, []).append(f"{receiver}.{name}" if receiver else name)
         self._raw.append(
@@ -356,13 +359,13 @@ class Walk:
         for name, receiver, line, column, byte, kind, scope in self._raw:
             if receiver:
                 value = looked_through(receiver, byte, scope)
-                uses.append(Use(name, value, line, column, kind))
+                uses.append(Use(intern(name), intern(value), line, column, kind))
                 continue
             value = looked_through(name, byte, scope)
             if name in ("self", "cls", "super"):
                 continue
             if value == name:
-                uses.append(Use(name, "", line, column, kind))
+                uses.append(Use(intern(name), "", line, column, kind))
             elif value[0] == "@":
                 uses.append(Use(name, value, line, column, kind))
             elif value[0] not in "?<'\"" and value[-1] not in ")]":
