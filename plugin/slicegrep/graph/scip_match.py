@@ -163,19 +163,21 @@ def _facts(places: list[_Place], source: Source, outline: Outline) -> Facts:
         if head is not None and one.symbol in own and (one.roles & DEFINITION or own[one.symbol] == head):
             definitions.append(Definition(one.symbol, one.line, place.text))
         elif not one.roles & DEFINITION and _is_kept(place, own, source.lines):
-            if one.roles & IMPORTED or one.line in imports:
-                kind = IMPORT
-            else:
-                made = last_descriptor(one.symbol)[1] == "#" and _ARGUMENTS.match(
-                    source.lines[one.line - 1], place.end
-                )
-                end = made.end() if made else place.end
-                kind = kind_of_reference(source.lines, one.line, place.start, end, outline)
+            imported = one.roles & IMPORTED or one.line in imports
+            kind = IMPORT if imported else _kind(place, source, outline)
             for symbol in _meant(one.symbol, place.text):
                 stands = place.text.split()[-1]  # scip-python's range of an import is `name as alias`
                 alias = "" if stands == last_descriptor(symbol)[0] else stands
                 references.append(Reference(symbol, one.line, place.start, kind, alias))
     return Facts(definitions, references, _silent(places, source))
+
+
+def _kind(place: _Place, source: Source, outline: Outline) -> str:
+    one, end = place.occurrence, place.end
+    if last_descriptor(one.symbol)[1] == "#":
+        arguments = _ARGUMENTS.match(source.lines[one.line - 1], end)
+        end = arguments.end() if arguments else end
+    return kind_of_reference(source.lines, one.line, place.start, end, outline)
 
 
 def _heads(places: list[_Place], outline: Outline) -> dict[tuple[int, int], str]:
