@@ -317,6 +317,8 @@ class Case:
     """"pipe": the test reads it, as a program does; "file"; "null"; "full": as a disk with no room left."""
     before: tuple[str, ...] = ()
     """A program that starts the tool, with its words."""
+    unordered: bool = False
+    """Whether the tool searches with several threads, and prints what it finds in an order of the moment."""
 
     def __str__(self) -> str:
         said = " ".join(_quoted(word) for word in self.words)
@@ -462,6 +464,8 @@ class Stand:
         rest, summaries = split_summary(shim.error)
         if rest != real.error:
             yield f"standard error {shim.error!r}, not {real.error!r}"
+        if case.unordered:
+            real = _in_order_of(real, shim)
         quiet = any(case.variables.get(name) for name in _QUIET)
         words = [os.fsencode(word) for word in case.words]
         folder = os.path.realpath(os.path.join(os.fsencode(self.tree.folder), os.fsencode(case.folder)))
@@ -487,6 +491,14 @@ class Stand:
             elif suffix != right:
                 yield f"{suffix!r} behind {line!r}, not {right or 'nothing'!r}"
         yield from _summary_faults(summaries, names, quiet=quiet)
+
+
+def _in_order_of(real: Ran, shim: Ran) -> Ran:
+    """Return the real run with its lines in the order of the shim's, where these are the same lines."""
+    lines = [line.split(ARROW)[0] for line in shim.out.split(b"\n")]
+    if sorted(lines) == sorted(real.out.split(b"\n")):
+        return Ran(b"\n".join(lines), real.error, real.status)
+    return real
 
 
 def _pairs(real: bytes, shim: bytes) -> Iterator[tuple[bytes | None, str | None]]:

@@ -165,7 +165,7 @@ _SPLIT = [
     ["--context", "1"],
     ["--include", "*.py"],
     ["-d", "recurse"],
-    ["--binary-files", "text"],
+    ["--binary-files", "without-match"],
 ]
 _SILENCING = [
     "-c",
@@ -831,6 +831,17 @@ may: -n --depth=1 -J1 --sort needle src
 may: -n -2 -J1 --sort needle src
 may: --colors=mt=g --color=always -n needle src/shapes.py
 """
+
+
+def test_threads_of_ugrep_print_in_any_order(ugrep: Stand) -> None:
+    """Without `--sort` the lines of several files come as they are found: the same lines, with the same names."""
+    texts = (
+        "-rn needle src",
+        "-rn needle src/shapes.py text/crlf.py src/counter.c",
+        "-rnC1 needle src/deep src/shelf.js",
+        "-Rn needle linked src/server.go",
+    )
+    ugrep.compare(Case(tuple(text.split()), MUST, unordered=True) for text in texts)
 
 
 @pytest.mark.parametrize("forced", ["SLICEGREP_GREP_REAL", "LOOM_GREP_REAL"])

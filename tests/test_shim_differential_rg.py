@@ -394,6 +394,23 @@ must: -n needle ./src/-dash.py
 """
 
 
+def test_threads_that_print_in_any_order(rg: Stand) -> None:
+    """Without `--sort` the lines of several files come as they are found: the same lines, with the same names."""
+    texts = (
+        "-n needle",
+        "-n needle src text",
+        "-nC1 needle .",
+        "-nv zzz text",
+        "-nj4 needle src",
+        "-n --no-heading needle ./src",
+    )
+    rg.compare(
+        Case(tuple(text.split()), MUST, unordered=True, sink=sink)
+        for text in texts
+        for sink in ("pipe", "file")
+    )
+
+
 def test_names_that_are_hard_to_read_in_an_output(rg: Stand) -> None:
     """Colons, dates, spaces, newlines, bytes that are no UTF-8 in names (rtk#1613, qwen-code#5370, headroom#2084)."""
     odd: list[str | bytes] = [

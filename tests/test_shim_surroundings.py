@@ -126,6 +126,31 @@ def test_an_output_between_others_stays_in_its_place(gnu: Stand) -> None:
     _compare(gnu, f"exec 5> out; {HITS} >&5; echo after >&5; cat out; rm out")
 
 
+def test_programs_that_start_grep_for_their_caller_get_names(gnu: Stand) -> None:
+    """The script egrep, find, xargs, env, a time limit: who reads is the same."""
+    _compare(gnu, "egrep -n 'needle|height' src/shapes.py")
+    _compare(gnu, "fgrep -n needle src/shapes.py nowhere")
+    _compare(gnu, "find src -name shapes.py -exec grep -n needle {} +")
+    _compare(gnu, "find src -name shapes.py -exec grep -Hn needle {} ';'", words=())
+    _compare(gnu, "printf 'src/shapes.py\\0' | xargs -0 grep -n needle")
+    _compare(gnu, "env A=b timeout 20 nice grep -n needle src/shapes.py")
+    _compare(gnu, "command grep -n needle src/shapes.py")
+
+
+def test_the_shim_by_its_path(gnu: Stand) -> None:
+    """Called by its own path, absolute or from here, it is the same grep."""
+    here = os.path.relpath(gnu.shims, gnu.tree.folder)
+    for words in ("-n needle src/shapes.py nowhere", "-c needle src/shapes.py nowhere"):
+        real = _script(gnu, f"grep {words}", shim=False)
+        for path in (str(gnu.shims), here):
+            shape = RAW if "-c" in words else MUST
+            for shim in (
+                _script(gnu, f"'{path}/grep' {words}", shim=False),
+                _script(gnu, f"grep {words}", shim=True, PATH=f"{path}:{{PATH}}"),
+            ):
+                assert list(gnu.judged(Case(("src/shapes.py",), shape), real, shim)) == [], path
+
+
 def test_a_program_that_captures_through_a_socket_gets_names(gnu: Stand) -> None:
     """Some runtimes give their children sockets for pipes."""
     found = []
