@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 import time
@@ -13,7 +14,7 @@ from slicegrep.graph.facts import STRENGTH, FileFacts
 from slicegrep.graph.kept import kept_of
 from slicegrep.graph.places import around
 from slicegrep.graph.resolve import CONSTRUCTORS, Resolver
-from slicegrep.graph.uses import LONG_LINES, facts_of
+from slicegrep.graph.uses import LONG_LINES, TOO_LONG, facts_of
 from slicegrep.graph.values import Edge
 from slicegrep.languages import LANGUAGES
 
@@ -46,7 +47,7 @@ class ParserTier:
 
     def __init__(self, view: View, home: str) -> None:
         self._view = view
-        views = _known.setdefault(home, WeakKeyDictionary())
+        views = _known.setdefault((os.getpid(), home), WeakKeyDictionary())
         state = views.get(view)
         if state is None:
             state = views[view] = _State(view, home)
@@ -236,6 +237,8 @@ class _State:
         facts = self._kept.get([key]).get(key)
         if facts is None:
             facts = facts_of(source)
+            if TOO_LONG in facts.causes:  # another time the machine may be less busy
+                return facts
             with self._lock:
                 self._new[key] = facts
             if len(self._new) >= _WRITTEN_AT_ONCE:
@@ -250,8 +253,8 @@ class _State:
             self._kept.put(new)
 
 
-_known: dict[str, WeakKeyDictionary[View, _State]] = {}
-"""By home and view."""
+_known: dict[tuple[int, str], WeakKeyDictionary[View, _State]] = {}
+"""By process (see kept), home and view."""
 
 
 class _Edge:

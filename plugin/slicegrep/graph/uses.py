@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from slicegrep.types import Source
 
-__all__ = ["EXTRACT_SECONDS", "LONG_LINES", "facts_of"]
+__all__ = ["EXTRACT_SECONDS", "LONG_LINES", "TOO_LONG", "facts_of"]
 
 EXTRACT_SECONDS = 2.0
 """For parsing one file, and as long again for the walk; as outline.PARSE_SECONDS."""
