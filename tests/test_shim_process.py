@@ -75,6 +75,32 @@ def test_a_pipeline_that_a_program_makes_is_raw(stand: Stand) -> None:
     assert first.communicate() == (b"", b"")
 
 
+def test_who_reads_from_outside_of_a_container_captures(stand: Stand) -> None:
+    """Inside nobody is seen to hold the reading end; here it is under way in a socket meanwhile, and nobody's."""
+    for words, shell in ((["-n", "needle", "one.py"], False), (["-c", "grep -n needle one.py | cat"], True)):
+        reading, writing = os.pipe()
+        ours, theirs = socket.socketpair()
+        with ours, theirs:
+            socket.send_fds(ours, [b"x"], [reading])
+            os.close(reading)
+            options = _options(stand)
+            if shell:
+                options["executable"] = program("sh")
+            done = subprocess.run(
+                ["grep", *words],
+                stdout=writing,
+                stderr=subprocess.PIPE,
+                timeout=SECONDS,
+                check=False,
+                **options,
+            )  # type: ignore[call-overload]
+            os.close(writing)
+            _, (reading,), _, _ = socket.recv_fds(theirs, 1, 1)
+        with os.fdopen(reading, "rb") as file:
+            out = file.read()
+        assert (out.count(ARROW), done.returncode) == (0 if shell else 1, 0)
+
+
 def test_a_reader_that_is_not_above_gets_raw_output(stand: Stand, tmp_path: Path) -> None:
     """Nothing is known of who reads a FIFO."""
     fifo = tmp_path / "fifo"

@@ -25,19 +25,18 @@ _CREDENTIALS = 12
 def passes_on(descriptor: int, *, thorough: bool) -> bool:
     """Whether what is written there goes, for all that can be known, to another command rather than to who captures it.
 
-    Of a pipe whose reader is not found, or is a shell (it substitutes a command's output), that is assumed. Where
-    there is no /proc every pipe is taken for captured. `thorough` looks for other readers beside one that captures.
-    Raises OSError where the descriptor is closed.
+    A pipe is captured by an ancestor that is no shell (a shell substitutes a command's output), or from outside of what
+    can be seen: a container's output is read there. Without /proc every pipe is taken for captured. `thorough` looks for
+    other readers beside an ancestor that captures. Raises OSError where the descriptor is closed.
     """
     status = os.fstat(descriptor)
-    if (
-        stat.S_ISREG(status.st_mode) and status.st_nlink == 0
-    ):  # ksh93 substitutes a command's output by such a file
+    mode = status.st_mode
+    if stat.S_ISREG(mode) and status.st_nlink == 0:  # ksh93 substitutes a command's output by such a file
         return any(_program(pid) in _KORN for pid in _ancestors())
-    if not (stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)) or not os.path.exists(_OWN):
+    if not (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)) or not os.path.exists(_OWN):
         return False
     ancestors = _ancestors()
-    if stat.S_ISSOCK(status.st_mode):
+    if stat.S_ISSOCK(mode):
         return _socket_passes_on(descriptor, ancestors)
     pipe = os.readlink(f"{_OWN}/{descriptor}")
     for pid in ancestors:
@@ -48,9 +47,29 @@ def passes_on(descriptor: int, *, thorough: bool) -> bool:
             return (
                 _is_shell(pid)
                 or _is_fed(pid, held)
-                or (thorough and any(0 in _reading(child, pipe) for child in _children(pid)))
+                or (thorough and any(0 in (_reading(child, pipe) or ()) for child in _children(pid)))
             )
-    return True
+        if held is None and _is_shell(pid):
+            return True
+    return _is_read_in_sight(pipe, ancestors)
+
+
+def _is_read_in_sight(pipe: str, ancestors: list[int]) -> bool:
+    """Whether a process reads the pipe, or may: one of an ancestor's children that cannot be looked into.
+
+    The first process's children are the system's own, and most of them are somebody else's.
+    """
+    own = {os.getpid(), *ancestors}
+    if os.getpid() not in _children(ancestors[0] if ancestors else 0):
+        return True  # the kernel does not list children
+    for above in ancestors:
+        for pid in _children(above):
+            held = [] if pid in own else _reading(pid, pipe)
+            if held or (held is None and above != 1):
+                return True
+    return any(
+        _reading(int(name), pipe) for name in os.listdir(_PROC) if name.isdigit() and int(name) not in own
+    )
 
 
 def _ancestors() -> list[int]:
@@ -71,20 +90,25 @@ def _parent(pid: int) -> int:
         return 0
 
 
-def _reading(pid: int, pipe: str) -> list[int]:
-    """Return the descriptors by which a process can read a pipe: the links to it are readable then."""
+def _reading(pid: int, pipe: str) -> list[int] | None:
+    """Return the descriptors by which a process can read a pipe: the links to it are readable then.
+
+    None where the process may not be looked into.
+    """
     folder = f"{_PROC}/{pid}/fd"
     found: list[int] = []
     try:
         names = os.listdir(folder)
-    except OSError:  # another user's
+    except PermissionError:
+        return None
+    except OSError:  # it has ended
         return found
     for name in names:
         link = f"{folder}/{name}"
         try:
             if os.readlink(link) == pipe and os.lstat(link).st_mode & stat.S_IRUSR:
                 found.append(int(name))
-        except OSError:
+        except OSError:  # closed since
             continue
     return found
 
@@ -148,4 +172,5 @@ def _socket_passes_on(descriptor: int, ancestors: list[int]) -> bool:
     finally:
         held.close()
     maker = int.from_bytes(credentials[:4], sys.byteorder)
-    return maker not in ancestors or _is_shell(maker)
+    # 0: somebody out of sight, as around a container.
+    return maker != 0 and (maker not in ancestors or _is_shell(maker))
