@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -12,7 +13,7 @@ import pytest
 from scip_bytes import document, index, metadata, occurrence, without
 from scip_shop import Shop, soon
 from slicegrep.graph.scip import ScipError
-from slicegrep.graph.scip_store import graph_path, remove_graph
+from slicegrep.graph.scip_store import graph_path, remove_graph, sweep_graph
 from slicegrep.graph.scip_tier import OF_BASE, OUT_OF_TIME
 
 CHECKOUT = {
@@ -345,6 +346,30 @@ def test_both_tiers_files_are_removed(python: Shop) -> None:
     assert remove_graph(str(python.tree), str(python.home))
     assert list(beside.parent.iterdir()) == []
     assert not remove_graph(str(python.tree), str(python.home))
+
+
+def test_what_is_kept_of_a_workspace_goes_with_its_index(python: Shop) -> None:
+    """A day after it was written, not before, and not while the index is there."""
+    file, day = path_of(python), time.time() - 100_000
+    os.utime(file, (day, day))
+    sweep_graph(str(python.home))
+    assert file.exists()
+    for one in (python.home / "index").glob("*.sqlite*"):
+        one.unlink()
+    os.utime(file)
+    sweep_graph(str(python.home))
+    assert file.exists()
+    os.utime(file, (day, day))
+    sweep_graph(str(python.home))
+    assert not file.exists()
+
+
+def test_any_thread_may_ask(python: Shop) -> None:
+    """All get the same answer of one tier."""
+    tier, symbol = python.tier(), python.symbol("checkout")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: tier.callees(symbol, until=soon()), range(400)))
+    assert answers == [tier.callees(symbol, until=soon())] * 400
 
 
 def test_past_the_time_the_answer_says_that_it_is_not_whole(python: Shop) -> None:

@@ -10,7 +10,7 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from slicegrep.commands.parser import UsageError
-from slicegrep.graph.scip_store import graph_path, remove_graph, take
+from slicegrep.graph.scip_store import graph_path, remove_graph, sweep_graph, take
 from slicegrep.graph.scip_tier import ScipTier
 from slicegrep.home import home_folder
 from slicegrep.index import open_view, workspace_of
@@ -46,6 +46,7 @@ def print_index(parsed: Namespace) -> int:
     begun = time.perf_counter()
     with progress("indexing file") as report:
         view = open_view(parsed.path, home, progress=report)
+    sweep_graph(home)
     notes = _taken(parsed.scip, parsed.path, view, home, every=parsed.all) if parsed.scip else []
     found = _report(view, home, time.perf_counter() - begun)
     found = found.model_copy(update={"notes": [*notes, *found.notes]})

@@ -9,6 +9,7 @@ import os
 import posixpath
 import shutil
 import sqlite3
+import time
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from slicegrep.graph.scip_match import Facts
     from slicegrep.index import View
 
-__all__ = ["Taken", "graph_path", "opened", "remove_graph", "take"]
+__all__ = ["Taken", "graph_path", "opened", "remove_graph", "sweep_graph", "take"]
 
 _VERSION = 1
 _TABLES = """
@@ -48,6 +49,8 @@ CREATE INDEX silent_name ON silent(name);
 document was about another content already; `at` is a column in characters. `base` is what `symbol` implements. A file that cannot be in the index any more keeps its rows until its SCIP
 file is taken in again."""
 _OF_DOCUMENT = ("definitions", "refs", "implements", "silent")
+_DAY = 86_400
+"""Seconds. An index that is being built anew is gone for a moment, too."""
 _LOCK_SECONDS = 60.0
 """How long one `index --scip` waits for another of the same workspace."""
 
@@ -95,6 +98,16 @@ def remove_graph(workspace: str, home: str) -> bool:
             os.unlink(graph_path(workspace, home, end))
             there = there or end.endswith(".sqlite")
     return there
+
+
+def sweep_graph(home: str) -> None:
+    """Remove what both tiers keep of workspaces whose index is gone, a day after it was written. Raises nothing."""
+    with suppress(OSError):
+        for name in os.listdir(os.path.join(home, "graph")):
+            path = os.path.join(home, "graph", name)
+            there = os.path.exists(os.path.join(home, "index", f"{name.partition('.')[0]}.sqlite"))
+            if not there and time.time() - os.stat(path).st_mtime > _DAY:
+                os.unlink(path)
 
 
 def take(
