@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from graph_tree import symbol_of
-from slicegrep.graph import kept
+from slicegrep.graph import kept, uses
 from slicegrep.graph.facts import Binding, FileFacts, Use
 from slicegrep.graph.kept import Kept, kept_of
 from slicegrep.graph.parser_tier import DYNAMIC, ParserTier
@@ -133,9 +133,7 @@ def test_past_the_time_there_is_what_was_found_and_a_cause(tmp_path):
 
 def test_a_minified_file_is_a_cause_where_it_may_refer(tmp_path):
     """It is not read, and the answer says so."""
-    view = view_of(
-        [source_of("a.js", b"function special() {}\n"), source_of("b.js", b"special();" * 30_000)]
-    )
+    view = view_of([source_of("a.js", b"function special() {}\n"), source_of("b.js", b"special();" * 30_000)])
     edges, causes = ParserTier(view, str(tmp_path)).callers(symbol_of(view, "a.js", "special"), until=far())
     assert edges == []
     assert causes == [DYNAMIC, "minified files were left out"]
@@ -307,6 +305,21 @@ def test_a_second_process_parses_nothing(tmp_path, monkeypatch):
         "slicegrep.graph.parser_tier.facts_of", lambda source: pytest.fail(f"parsed {source.path}")
     )
     assert ParserTier(view, home).callers(symbol_of(view, "a.py", "f"), until=far()) == first
+
+
+def test_what_took_too_long_is_not_kept(tmp_path, monkeypatch):
+    """A moment in which the machine was busy does not count for ever."""
+    root = workspace(tmp_path / "w", a_py="def f():\n" + "    f()\n" * 30_000)
+    home = str(tmp_path / "home")
+    view = open_view(str(root), home)
+    number = symbol_of(view, "a.py", "f")
+    real = uses.facts_of
+    monkeypatch.setattr("slicegrep.graph.parser_tier.facts_of", lambda source: real(source, seconds=0.0))
+    edges, causes = ParserTier(view, home).callers(number, until=far())
+    assert (edges, causes) == ([], [DYNAMIC, "a file took too long to parse"])
+    monkeypatch.setattr("slicegrep.graph.parser_tier.facts_of", real)
+    monkeypatch.setattr("slicegrep.graph.parser_tier._known", {})
+    assert len(ParserTier(view, home).callers(number, until=far())[0]) == 1
 
 
 def test_a_changed_file_is_found_anew(tmp_path):

@@ -146,6 +146,8 @@ def test_self_is_the_class_around_and_its_bases():
         "shared.m()",
         "x = Holder()\n    y = x.foo\n    y.m()",
         "Foo().chained().m()",
+        "Holder().kind().m()",
+        "Foo().__class__().m()",
     ],
 )
 def test_a_receiver_whose_class_is_known_has_its_methods(body):
@@ -155,7 +157,7 @@ def test_a_receiver_whose_class_is_known_has_its_methods(body):
         "b.py": (
             "from a import Foo\n\nshared = Foo()\n\n\ndef make() -> Foo: ...\n\n\ndef built():\n    return Foo()\n\n\n"
             "def many() -> list[Foo]: ...\n\n\ndef by_name() -> dict[str, Foo]: ...\n\n\n"
-            "class Holder:\n    foo: Foo\n\n    def __init__(self):\n        self.made = Foo()\n\n\n"
+            "class Holder:\n    foo: Foo\n    kind: type[Foo]\n\n    def __init__(self):\n        self.made = Foo()\n\n\n"
             f"def f():\n    {body}\n"
         ),
     }

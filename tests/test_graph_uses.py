@@ -130,6 +130,7 @@ def test_a_local_receiver_is_replaced_by_what_it_was_given(body, receiver):
         ("Foo | Bar", "<Foo|Bar>"),
         ("list[Foo]", "<Foo*>"),
         ("dict[str, Foo]", "<Foo*>"),
+        ("type[Foo]", "<Foo>.__class__"),
         ("Callable[[int], Foo]", "<Callable>"),
     ],
 )

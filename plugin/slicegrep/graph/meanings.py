@@ -87,6 +87,8 @@ class Meanings:
                 return value
             if part == "()":
                 value = self._called(value, steps - 1)
+            elif part == "__class__" and value.kind == "instance":
+                value = value._replace(kind="class", defined=False)
             elif part == "new" and value.kind == "class" and self.definitions.language(file) == "ruby":
                 continue
             elif value.kind == "many" and part in _GIVE_ONE:

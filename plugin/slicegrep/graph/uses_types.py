@@ -13,6 +13,7 @@ _PREFIX = re.compile(
     r"^(?:[:?&*\s]|->|(?:const|mut|dyn|impl|readonly|struct|class|enum|final|var|static|typename|asserts)\b|(?<=&)'\w+\b)+"
 )
 _NAME = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
+_PLAIN = re.compile(r"<[\w$.]+>")
 _PARTED = re.compile(r"::|\\")
 _NOTHING = frozenset({"None", "null", "undefined", "nil", "void"})
 _LONGEST = 300
@@ -45,7 +46,8 @@ _BY_KEY = frozenset(_BY_KEY_NAMES.split())
 def type_value(text: str) -> str:
     """Return the value of a type's text; ANY where that says nothing.
 
-    `<T>` for a type T, `<T*>` for what holds values of type T, `<T|U>` for one of several, `self` for the class around.
+    `<T>` for a type T, `<T*>` for what holds values of type T, `<T|U>` for one of several,
+    `<T>.__class__` for the type itself, `self` for the class around.
     """
     if len(text) > _LONGEST:
         return ANY
@@ -68,6 +70,9 @@ def type_value(text: str) -> str:
     last = name.rpartition(".")[2]
     if rest[:1] in ("[", "<", "{"):
         inner = _divided(rest[1:].rstrip("]>} ;*&?!"), ",")
+        if last in ("type", "Type") and inner:
+            value = type_value(inner[0])
+            return f"{value}.__class__" if _PLAIN.fullmatch(value) else ANY
         if last in _PASSING and inner:
             return type_value(inner[0])
         if last in _MANY and inner:
@@ -81,13 +86,13 @@ def _either(alternatives: list[str]) -> str:
     if len(alternatives) > _MOST_ALTERNATIVES:
         return ANY
     values = [type_value(one) for one in alternatives]
-    plain = [value[1:-1] for value in values if value.startswith("<") and value != ANY and value[-2] != "*"]
+    plain = [value[1:-1] for value in values if _PLAIN.fullmatch(value)]
     return f"<{'|'.join(plain)}>" if plain else ANY
 
 
 def _many(text: str) -> str:
     value = type_value(text)
-    return f"{value[:-1]}*>" if re.fullmatch(r"<[\w$.]+>", value) else ANY
+    return f"{value[:-1]}*>" if _PLAIN.fullmatch(value) else ANY
 
 
 def _divided(text: str, by: str) -> list[str]:
