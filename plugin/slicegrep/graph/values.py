@@ -19,7 +19,7 @@ class Edge:
     tier: str
     """`scip` or `parser`."""
     confidence: float
-    """0 to 1: how likely the reference is to this definition; 1.0 in the `scip` tier."""
+    """0 to 1: how likely the reference is to this definition; in the `scip` tier 1.0, and less for what overrides a base method."""
     kind: str
     """The strongest of the references: `call`, `inheritance`, `reference` (a name handed on, a type) or `import`."""
 
