@@ -22,12 +22,12 @@ _CREDENTIALS = 12
 """Bytes of Linux's struct ucred: process, user, group, 32 bits each."""
 
 
-def passes_on(descriptor: int, *, thorough: bool) -> bool:
+def passes_on(descriptor: int) -> bool:
     """Whether what is written there goes, for all that can be known, to another command rather than to who captures it.
 
     A pipe is captured by an ancestor that is no shell (a shell substitutes a command's output), or from outside of what
-    can be seen: a container's output is read there. Without /proc every pipe is taken for captured. `thorough` looks for
-    other readers beside an ancestor that captures. Raises OSError where the descriptor is closed.
+    can be seen: a container's output is read there. Without /proc every pipe is taken for captured. Raises OSError where
+    the descriptor is closed.
     """
     status = os.fstat(descriptor)
     mode = status.st_mode
@@ -39,16 +39,14 @@ def passes_on(descriptor: int, *, thorough: bool) -> bool:
     if stat.S_ISSOCK(mode):
         return _socket_passes_on(descriptor, ancestors)
     pipe = os.readlink(f"{_OWN}/{descriptor}")
+    # As its input alone: what was forked just now for something else holds, for a moment, all that its parent does. Who
+    # makes a pipeline by itself may still hold the end that it gave to another command, so these come first.
+    if any(_input(child) == pipe for above in ancestors for child in _children(above)):
+        return True
     for pid in ancestors:
         held = _reading(pid, pipe)
         if held:
-            # Who makes a pipeline by itself may still hold the reading end that it gave to another command, as its input.
-            # (What was forked just now for something else holds, for a moment, all that its parent does.)
-            return (
-                _is_shell(pid)
-                or _is_fed(pid, held)
-                or (thorough and any(0 in (_reading(child, pipe) or ()) for child in _children(pid)))
-            )
+            return _is_shell(pid) or _is_fed(pid, held)
         if held is None and _is_shell(pid):
             return True
     return _is_read_in_sight(pipe, ancestors)
@@ -111,6 +109,14 @@ def _reading(pid: int, pipe: str) -> list[int] | None:
         except OSError:  # closed since
             continue
     return found
+
+
+def _input(pid: int) -> str:
+    """Return what a process reads as its standard input."""
+    try:
+        return os.readlink(f"{_PROC}/{pid}/fd/0")
+    except OSError:
+        return ""
 
 
 def _is_fed(pid: int, held: list[int]) -> bool:

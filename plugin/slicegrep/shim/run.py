@@ -65,7 +65,7 @@ def _search(name: str, real: str, words: Sequence[str], output: Output) -> Searc
     search = plain_search(name, words, os.environ, terminal=output.terminal)
     if search is None or output.may_be_read_by(search.searched, follows=search.follows):
         return None
-    return None if passes_on(1, thorough=False) else search
+    return None if passes_on(1) else search
 
 
 def _prepare() -> None:
@@ -84,7 +84,7 @@ def _names(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child)
         from slicegrep.shim.helper import names_for  # noqa: PLC0415 (a search that finds nothing needs none)
 
         names = names_for(raw, search, knobs, until=until, child=child)
-        return None if child.signal or passes_on(1, thorough=True) else names
+        return None if child.signal or passes_on(1) else names
     except Exception:  # noqa: BLE001 (as in `run`)
         return None
 
