@@ -309,6 +309,7 @@ def test_a_file_that_takes_too_long_says_so():
         ("python", "def f(:\n  class (\n f(x\n"),
         ("python", "x = " + "(" * 5_000 + "y" + ")" * 5_000),
         ("python", "a" + ".b" * 5_000 + "()"),
+        ("javascript", "a" + ".b(c, d)" * 3_000),
         ("javascript", "f(" * 5_000 + ")" * 5_000),
         ("typescript", "let x: " + "A<" * 3_000 + ">" * 3_000),
         ("java", "class A { void f() { " + "x.y(" * 3_000),

@@ -77,7 +77,8 @@ class Nodes:
             whole += "()" if kind in rules.called_members else ""
         elif kind in rules.calls:
             callee = self.child(node, rules.calls[kind])
-            required = _REQUIRED.fullmatch(self.text(node)) if callee is not None else None
+            short = node.end_byte - node.start_byte <= LONGEST
+            required = _REQUIRED.fullmatch(self.text(node)) if short else None
             if required is not None:
                 return f'"{required.group(1)}"'
             whole = "?" if callee is None else self.path(callee, depth + 1) + "()"
