@@ -4,8 +4,8 @@
 
 HOME is a home folder with an environment (default: one is made that points to the interpreter running this). Every case is run in
 turn with its counterpart, so that a busy machine slows both alike. `fast` is the 10th percentile of the time by the clock,
-`cpu` the median of the processor time of all processes of the call, in milliseconds; `over` is what the shim adds to
-`fast`, `over/py` that as a ratio to a bare `python -I -S -c pass` of the same run.
+`cpu` the median of the processor time of the call's processes (without the helper's, which is not waited for), in
+milliseconds; `over` is what the shim adds to `fast`, `over/py` that as a ratio to a bare `python -I -S -c pass` of the same run.
 """
 
 from __future__ import annotations
