@@ -3,11 +3,29 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from slicegrep.graph.definitions import Definitions, family_of
+from slicegrep.graph.members import Members, likeness, parts_of
 from slicegrep.graph.modules import Modules
+from slicegrep.graph.value import (
+    FIXTURE,
+    GLOBAL_MANY,
+    GLOBAL_ONE,
+    HINTED,
+    IMPORTED,
+    INFERRED,
+    NESTED,
+    ONE_OF,
+    OUTSIDE,
+    OWN_CLASS,
+    OWN_MODULE,
+    PACKAGE,
+    STAR,
+    TYPED,
+    UNKNOWN,
+    Value,
+)
 from slicegrep.languages import is_test_path
 from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
 
@@ -18,53 +36,15 @@ if TYPE_CHECKING:
     from slicegrep.graph.uses_rules import UseRules
     from slicegrep.index import View
 
-__all__ = ["NESTED", "STEPS", "Meanings", "Value"]
-
-NESTED = 0.97
-OWN_MODULE = 0.96
-OWN_CLASS = 0.95
-IMPORTED = 0.96
-STAR = 0.9
-PACKAGE = 0.93
-TYPED = 0.93
-INFERRED = 0.85
-ONE_OF = 0.75
-FIXTURE = 0.75
-HINTED = 0.85
-GLOBAL_ONE = 0.82
-GLOBAL_MANY = 0.7
-"""How sure a name is that was found in each of these ways: nested in the function around, in the module, in the class
-around, by an import, by one of all names, in the same folder, through a declared type, through what a function returns
-or an attribute was given, through one of several types, as a fixture of pytest, by a path that is like the module's, as the only or as one of
-several of that name where a program is one space of names. Against scip-python and scip-typescript (click, httpx,
-starlette, redux, immer, mobx) each of those from 0.8 on was right in 97% of the cases or more."""
+__all__ = ["STEPS", "Meanings"]
 
 STEPS = 12
 """Names, imports and bases that are followed from one reference."""
-_MOST_ANCESTORS = 100
 _GIVING_ONE = "get pop shift at find popleft first last next setdefault peek poll remove popitem findLast"
 _GIVING_MANY = "values filter slice copy reversed concat sort sorted reverse iter"
 _GIVE_ONE = frozenset(_GIVING_ONE.split())
 _GIVE_MANY = frozenset(_GIVING_MANY.split())
 """Members of what holds values, that give one of them or some."""
-
-
-class Value(NamedTuple):
-    """What an expression stands for."""
-
-    kind: str
-    """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `many` (what holds instances),
-    `super`, `function`, `outside` (not of this tree), `unknown`."""
-    symbols: tuple[int, ...] = ()
-    file: int = -1
-    path: str = ""
-    sure: float = 1.0
-    defined: bool = False
-    """Whether `symbols` are what the expression itself refers to, not only the class of its value."""
-
-
-_UNKNOWN = Value("unknown")
-_OUTSIDE = Value("outside")
 
 
 class Meanings:
@@ -76,11 +56,11 @@ class Meanings:
         self.definitions = definitions
         self.modules = Modules(view)
         self._given: dict[tuple[int, str], Value] = {}
-        self._ancestors: dict[int, set[int]] = {}
+        self.members = Members(view, definitions, facts_of, self)
 
     def value(self, file: int, expression: str, line: int, steps: int) -> Value:
         """Return what an expression in a line of a file stands for."""
-        first, parts = _parts(expression)
+        first, parts = parts_of(expression)
         value = self._first(file, first, line, steps)
         for part in parts:
             if value.kind in ("unknown", "outside") or steps <= 0:
@@ -99,21 +79,21 @@ class Meanings:
                 if value.kind == "many":
                     value = value._replace(kind="instance", sure=min(value.sure, INFERRED))
                 elif part == "[]":
-                    return _UNKNOWN
+                    return UNKNOWN
             else:
-                value = self.member(value, part, file, steps - 1)
+                value = self.members.member(value, part, file, steps - 1)
         return value
 
     def _first(self, file: int, first: str, line: int, steps: int) -> Value:
         if first in ("self", "cls", "super"):
             around = self.definitions.class_around(file, line)
             kind = {"self": "instance", "cls": "class"}.get(first, "super")
-            return Value(kind, around, file, sure=OWN_CLASS) if around else _UNKNOWN
+            return Value(kind, around, file, sure=OWN_CLASS) if around else UNKNOWN
         if first[0] == "@":
             nested = self.definitions.defined(file, int(first[1:])) if first[1:].isdecimal() else ()
-            return self._as_value(list(nested), file, NESTED) if nested else _UNKNOWN
+            return self.as_value(list(nested), file, NESTED) if nested else UNKNOWN
         if first[0] == "'":
-            return _OUTSIDE
+            return OUTSIDE
         if first[0] == '"':
             return self._module(file, first[1:-1])
         if first[0] == "<":
@@ -126,7 +106,7 @@ class Meanings:
         """Return what pytest gives to a parameter of a test that has the name of a fixture."""
         row = self._view.files[file]
         if row is None or row.language != "python" or not name or not is_test_path(row.path) or steps <= 0:
-            return _UNKNOWN
+            return UNKNOWN
         folder, paths = row.path, [row.path]
         while folder:
             folder = posixpath.dirname(folder)
@@ -135,9 +115,9 @@ class Meanings:
             place = self._view.file_at(path)
             top = self.definitions.top(place.id).get(name) if place is not None else None
             if top and self._is_fixture(top[-1]):
-                value = self._called(self._as_value(top, -1, FIXTURE), steps - 1)
+                value = self._called(self.as_value(top, -1, FIXTURE), steps - 1)
                 return value._replace(kind="instance") if value.kind == "many" else value
-        return _UNKNOWN
+        return UNKNOWN
 
     def _is_fixture(self, symbol: int) -> bool:
         row = self._view.symbol(symbol)
@@ -147,12 +127,12 @@ class Meanings:
     def _typed(self, file: int, text: str, line: int, steps: int) -> Value:
         """Return a value of a type: `T`, `T*` (what holds such values) or `T|U`."""
         if text == "?" or steps <= 0:
-            return _UNKNOWN
+            return UNKNOWN
         names = text.rstrip("*").split("|")
         found = [self.value(file, name, line, steps - 1) for name in names]
         classes = [one for one in found if one.kind == "class"]
         if not classes:
-            return _OUTSIDE if all(one.kind == "outside" for one in found) else _UNKNOWN
+            return OUTSIDE if all(one.kind == "outside" for one in found) else UNKNOWN
         symbols = tuple(dict.fromkeys(symbol for one in classes for symbol in one.symbols))
         sure = min(TYPED if len(classes) == 1 else ONE_OF, *(one.sure for one in classes))
         return Value("many" if text[-1] == "*" else "instance", symbols, classes[0].file, sure=sure)
@@ -160,12 +140,12 @@ class Meanings:
     def _module(self, file: int, path: str) -> Value:
         row = self._view.files[file]
         found = self.modules.file(family_of(row.language), row.path, path) if row is not None else -1
-        return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
+        return OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
 
     def _called(self, value: Value, steps: int) -> Value:
         """Return what a call of a value gives."""
         if value.kind == "module" and steps > 0:  # what `module.exports = f` gives to `require`
-            value = self._of_module(value.file, "default", steps - 1)
+            value = self.of_module(value.file, "default", steps - 1)
         if value.kind == "class":
             return value._replace(kind="instance", defined=False)
         if value.kind in ("one of many", "some of many"):
@@ -180,9 +160,9 @@ class Meanings:
             if returned and steps > 0:
                 found = self.value(symbol.file, returned, symbol.start, steps - 1)
                 return found._replace(sure=min(found.sure, value.sure, INFERRED), defined=False)
-        return _UNKNOWN
+        return UNKNOWN
 
-    def _as_value(self, symbols: list[int], file: int, sure: float) -> Value:
+    def as_value(self, symbols: list[int], file: int, sure: float) -> Value:
         """Return definitions as a value: a class, a function, or an object with members."""
         kind = self._view.symbol(symbols[-1]).kind
         if kind in CLASS_KINDS:
@@ -200,18 +180,21 @@ class Meanings:
         if around is not None and (rules.bare_members or self.definitions.in_class_body(file, around, line)):
             classes = self.definitions.class_around(file, line)
             if classes and steps > 0:
-                found = self.member(Value("class", classes, file, sure=OWN_CLASS), name, file, steps - 1)
+                found = self.members.member(
+                    Value("class", classes, file, sure=OWN_CLASS), name, file, steps - 1
+                )
                 if found.kind not in ("unknown", "outside"):
                     return found
         top = self.definitions.top(file).get(name)
         if top:
-            return self._as_value(top, file, OWN_MODULE)
-        return self._from_elsewhere(file, name, rules, steps)
+            return self.as_value(top, file, OWN_MODULE)
+        return self.from_elsewhere(file, name, rules, steps)
 
-    def _from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
+    def from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
+        """Return what a name means that its file does not define: an import, a variable, what is in the same folder."""
         facts = self._facts_of(file)
         if steps <= 0:
-            return _UNKNOWN
+            return UNKNOWN
         for binding in facts.bindings:
             if binding.local == name and not binding.exported:
                 return self.bound(file, binding, steps - 1)
@@ -220,7 +203,7 @@ class Meanings:
         given = facts.fields.get(0, {}).get(name)
         if given is not None:
             if given[0] == "?" or given == name or given.startswith((name + ".", name + "(")):
-                return _UNKNOWN
+                return UNKNOWN
             found = self.value(file, given, 0, steps - 1)
             return found._replace(defined=False)
         unsure = False
@@ -236,26 +219,26 @@ class Meanings:
                 return beside
         if rules.textual or rules.macros:
             return self._anywhere(file, name, macros=rules.macros)
-        return _UNKNOWN if unsure else _OUTSIDE
+        return UNKNOWN if unsure else OUTSIDE
 
     def bound(self, file: int, binding: Binding, steps: int) -> Value:
         """Return what an import gives to a name."""
         row = self._view.files[file]
         if row is None or steps <= 0:
-            return _UNKNOWN
+            return UNKNOWN
         family = family_of(row.language)
         if not binding.module:
             return self.value(file, binding.name, binding.line, steps - 1)
         if family == "go":
             folder = self.modules.folder(binding.module)
             if folder is not None and binding.name:
-                return self._in_folder(folder, binding.name, family) or _UNKNOWN
-            return _OUTSIDE if folder is None else Value("folder", path=folder, sure=IMPORTED)
+                return self.in_folder(folder, binding.name, family) or UNKNOWN
+            return OUTSIDE if folder is None else Value("folder", path=folder, sure=IMPORTED)
         if family not in ("python", "script", "lua", "zig", "dart"):
             return self._hinted(file, binding)
         found = self.modules.file(family, row.path, binding.module)
         if not binding.name:
-            return _OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
+            return OUTSIDE if found < 0 else Value("module", file=found, sure=IMPORTED)
         if found < 0:
             whole = (
                 f"{binding.module.rstrip('.')}.{binding.name}"
@@ -263,21 +246,21 @@ class Meanings:
                 else binding.module + binding.name
             )
             inner = self.modules.file(family, row.path, whole) if family == "python" else -1
-            return _OUTSIDE if inner < 0 else Value("module", file=inner, sure=IMPORTED)
-        member = self._of_module(found, binding.name, steps - 1)
+            return OUTSIDE if inner < 0 else Value("module", file=inner, sure=IMPORTED)
+        member = self.of_module(found, binding.name, steps - 1)
         return member._replace(sure=min(member.sure, IMPORTED))
 
     def exported(self, file: int, name: str) -> Value:
         """Return what other files get under a name of a file."""
-        return self._of_module(file, name, STEPS)
+        return self.of_module(file, name, STEPS)
 
-    def _of_module(self, file: int, name: str, steps: int) -> Value:
+    def of_module(self, file: int, name: str, steps: int) -> Value:
         """Return what other files get under a name of a module."""
         known = self._given.get((file, name))
         row = self._view.files[file]
         if known is not None or steps <= 0 or row is None:
-            return known or _UNKNOWN
-        self._given[file, name] = _UNKNOWN  # modules may take from each other in a circle
+            return known or UNKNOWN
+        self._given[file, name] = UNKNOWN  # modules may take from each other in a circle
         found = self._looked_for(file, name, family_of(row.language), steps)
         if steps < STEPS // 2:
             del self._given[file, name]
@@ -288,19 +271,19 @@ class Meanings:
     def _looked_for(self, file: int, name: str, family: str, steps: int) -> Value:
         top = self.definitions.top(file).get(name)
         if top:
-            return self._as_value(top, file, IMPORTED)
+            return self.as_value(top, file, IMPORTED)
         facts = self._facts_of(file)
         for binding in facts.bindings:
             if binding.local == name and (binding.exported or family != "script" or not binding.module):
                 return self.bound(file, binding, steps - 1)
         if family == "script" and name == "default":
-            return _UNKNOWN
+            return UNKNOWN
         submodule = self.modules.submodule(family, file, name)
         if submodule >= 0:
             return Value("module", file=submodule, sure=IMPORTED)
         given = facts.fields.get(0, {}).get(name)
         if given is not None:
-            found = self.value(file, given, 0, steps - 1) if given[0] != "?" and given != name else _UNKNOWN
+            found = self.value(file, given, 0, steps - 1) if given[0] != "?" and given != name else UNKNOWN
             return found._replace(defined=False)
         if family == "script":  # `import { a } from './x'; export { a }`
             for binding in facts.bindings:
@@ -311,28 +294,29 @@ class Meanings:
                 found = self.bound(file, binding._replace(name=name), steps - 1)
                 if found.kind not in ("unknown", "outside"):
                     return found
-        return _UNKNOWN
+        return UNKNOWN
 
     def _in_package(self, file: int, name: str) -> Value | None:
         """Return what a name means in the other files of the folder."""
         row = self._view.files[file]
         if row is None:
             return None
-        return self._in_folder(posixpath.dirname(row.path), name, family_of(row.language))
+        return self.in_folder(posixpath.dirname(row.path), name, family_of(row.language))
 
-    def _in_folder(self, folder: str, name: str, family: str) -> Value | None:
+    def in_folder(self, folder: str, name: str, family: str) -> Value | None:
+        """Return what a name means in the files of a folder together."""
         found = [
             one
             for one in self.definitions.named(name, family)
             if not self.definitions.is_member(one) and posixpath.dirname(self.definitions.path(one)) == folder
         ]
-        return self._as_value(found, -1, PACKAGE) if found else None
+        return self.as_value(found, -1, PACKAGE) if found else None
 
     def _anywhere(self, file: int, name: str, *, macros: bool = False) -> Value:
         """Return what a name means where a program is one space of names."""
         row = self._view.files[file]
         if row is None:
-            return _OUTSIDE
+            return OUTSIDE
         found = [
             one
             for one in self.definitions.named(name, family_of(row.language))
@@ -341,21 +325,21 @@ class Meanings:
         if macros:
             found = [one for one in found if self.definitions.kinds[one] == "macro"]
         if not found:
-            return _OUTSIDE if macros else _UNKNOWN
+            return OUTSIDE if macros else UNKNOWN
         folder = posixpath.dirname(row.path)
         found = [one for one in found if posixpath.dirname(self.definitions.path(one)) == folder] or found
         distinct = len(
             {self.definitions.path(one) for one in found if self._view.symbol(one).kind != "declaration"}
         )
         sure = GLOBAL_ONE if distinct <= 1 else GLOBAL_MANY / distinct
-        return self._as_value(found, -1, sure)
+        return self.as_value(found, -1, sure)
 
     def _hinted(self, file: int, binding: Binding) -> Value:
         """Return what an import names whose module path is like that of a file or folder, or else the only one of that name."""
         row = self._view.files[file]
         name = binding.name or binding.module.rpartition(".")[2]
         if row is None or not name:
-            return _UNKNOWN
+            return UNKNOWN
         found = [
             one
             for one in self.definitions.named(name, family_of(row.language))
@@ -366,156 +350,14 @@ class Meanings:
                 "path", path=binding.module if not binding.name else f"{binding.module}.{binding.name}"
             )
         parts = [part for part in binding.module.split(".") if part not in ("crate", "self", "super", "")]
-        scores = {one: _likeness(self.definitions.path(one), parts) for one in found}
+        scores = {one: likeness(self.definitions.path(one), parts) for one in found}
         best = max(scores.values())
         if not best and binding.local == "*":
-            return _UNKNOWN
+            return UNKNOWN
         kept = [one for one in found if scores[one] == best]
         sure = (
             IMPORTED
             if best >= min(2, len(parts)) and len({self.definitions.path(one) for one in kept}) == 1
             else HINTED
         )
-        return self._as_value(kept, -1, sure / (1 if sure == IMPORTED else len(kept)))
-
-    # Members
-
-    def member(self, value: Value, name: str, file: int, steps: int) -> Value:
-        """Return a member of a value."""
-        if steps <= 0:
-            return _UNKNOWN
-        if value.kind == "module":
-            found = self._of_module(value.file, name, steps - 1)
-            return found._replace(sure=min(found.sure, value.sure))
-        if value.kind == "folder":
-            return self._in_folder(value.path, name, "go") or _UNKNOWN
-        if value.kind == "path":
-            return self._of_path(value, name, file)
-        if value.kind in ("class", "instance", "super") and value.symbols:
-            member = self._of_each(value, name, steps - 1)
-            return member._replace(sure=min(member.sure, value.sure)) if member is not None else _OUTSIDE
-        return _OUTSIDE if value.kind in ("outside", "many") else _UNKNOWN
-
-    def _of_path(self, value: Value, name: str, file: int) -> Value:
-        row = self._view.files[file]
-        found = self.definitions.named(name, family_of(row.language)) if row is not None else []
-        parts = value.path.split(".")
-        kept = [
-            one
-            for one in found
-            if _likeness(self.definitions.path(one), parts) or self.definitions.owner(one).endswith(parts[-1])
-        ]
-        if kept:
-            return self._as_value(kept, -1, HINTED / len({self.definitions.path(one) for one in kept}))
-        return Value("path", path=f"{value.path}.{name}")
-
-    def _of_each(self, value: Value, name: str, steps: int) -> Value | None:
-        """Return a member of a value that is of one class, or of one of several."""
-        above = value.kind == "super"
-        names = {self._view.symbol(one).qualified for one in value.symbols}
-        if len(names) == 1:
-            return self._of_class(value.symbols, name, steps, set(), above=above)
-        found = [self._of_class((one,), name, steps, set(), above=above) for one in value.symbols]
-        defined = [one for one in found if one is not None and one.defined]
-        if not defined:
-            return next((one for one in found if one is not None), None)
-        symbols = tuple(dict.fromkeys(symbol for one in defined for symbol in one.symbols))
-        return defined[0]._replace(symbols=symbols, sure=min(one.sure for one in defined))
-
-    def _of_class(
-        self, symbols: tuple[int, ...], name: str, steps: int, seen: set[int], *, above: bool = False
-    ) -> Value | None:
-        """Return a member of a class or of what it inherits from; None where there is no such member."""
-        opened = False
-        for one in symbols:
-            if one in seen or steps <= 0:
-                continue
-            seen.add(one)
-            symbol = self._view.symbol(one)
-            facts = self._facts_of(symbol.file)
-            if not above:
-                own = self.definitions.own_members(one).get(name) or self.definitions.spread_members(
-                    one, name
-                )
-                if own and name == symbol.name:
-                    own = [each for each in own if each not in self.definitions.constructors(one)]
-                if own:
-                    return self._as_value(own, symbol.file, OWN_CLASS / self.definitions.overloads(own))
-                given = facts.fields.get(symbol.name_line, {}).get(name)
-                if given is not None:
-                    found = (
-                        self.value(symbol.file, given, symbol.name_line, steps - 1)
-                        if given != "?"
-                        else _UNKNOWN
-                    )
-                    return found._replace(sure=min(found.sure, INFERRED), defined=False)
-                if symbol.kind not in CLASS_KINDS and symbol.parent < 0:
-                    given = facts.fields.get(0, {}).get(symbol.name, "?")
-                    found = (
-                        self.value(symbol.file, given, symbol.name_line, steps - 1)
-                        if given != "?"
-                        else _UNKNOWN
-                    )
-                    return self.member(found, name, symbol.file, steps - 1)
-            for base in facts.bases.get(symbol.name_line, ()):
-                value = self._base(symbol.file, base, one, steps - 1)
-                if value.kind != "class":
-                    opened = opened or value.kind in ("unknown", "outside")
-                    continue
-                found_above = self._of_class(value.symbols, name, steps - 1, seen)
-                if found_above is not None and found_above.kind != "unknown":
-                    return found_above._replace(sure=min(found_above.sure, value.sure))
-                opened = opened or found_above is not None
-        return _UNKNOWN if opened or not symbols else None
-
-    def _base(self, file: int, base: str, own: int, steps: int) -> Value:
-        """Return a base class. Its name is that of the file, not of a member of the class."""
-        first, parts = _parts(base)
-        top = [one for one in self.definitions.top(file).get(first, ()) if one != own]
-        value = self._as_value(top, file, OWN_MODULE) if top else None
-        if value is None:
-            rules = self.definitions.rules(file)
-            value = self._from_elsewhere(file, first, rules, steps) if rules is not None else _UNKNOWN
-        for part in parts:
-            value = self.member(value, part, file, steps - 1) if part not in ("()", "[]") else _UNKNOWN
-        return value
-
-    def ancestors(self, symbol: int) -> set[int]:
-        """Return the classes of the tree that a class inherits from."""
-        known = self._ancestors.get(symbol)
-        if known is not None:
-            return known
-        found: set[int] = set()
-        waiting = [symbol]
-        while waiting and len(found) < _MOST_ANCESTORS:
-            row = self._view.symbol(waiting.pop())
-            for base in self._facts_of(row.file).bases.get(row.name_line, ()):
-                for one in self._base(row.file, base, row.id, STEPS).symbols:
-                    if one not in found:
-                        found.add(one)
-                        waiting.append(one)
-        self._ancestors[symbol] = found
-        return found
-
-
-_BEGUN = re.compile(r"<[^>]*>|\"[^\"]*\"|[^.(\[]*")
-
-
-def _parts(expression: str) -> tuple[str, list[str]]:
-    """Return the first part of an expression and what is done to it: names, `()` and `[]`."""
-    begun = _BEGUN.match(expression)
-    end = begun.end() if begun is not None else 0
-    return expression[:end] or "?", re.findall(r"\(\)|\[w?\]|[^.()\[\]]+", expression[end:])
-
-
-def _likeness(path: str, parts: list[str]) -> int:
-    """Return how many of the last parts of a module path are the last ones of a file's path."""
-    names = posixpath.splitext(path)[0].split("/")
-    best = 0
-    for skipped in (0, 1):
-        own = names[: len(names) - skipped]
-        count = 0
-        while count < min(len(own), len(parts)) and own[-1 - count].lower() == parts[-1 - count].lower():
-            count += 1
-        best = max(best, count)
-    return best
+        return self.as_value(kept, -1, sure / (1 if sure == IMPORTED else len(kept)))

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from slicegrep.graph.definitions import Definitions, family_of, last_name
 from slicegrep.graph.facts import CALL
-from slicegrep.graph.meanings import NESTED, STEPS, Meanings, Value
+from slicegrep.graph.meanings import STEPS, Meanings
+from slicegrep.graph.value import NESTED, Value
 from slicegrep.index.terms import joined
 from slicegrep.outline.nest import CLASS_KINDS
 
@@ -86,7 +87,7 @@ class Resolver:
             if nested and self._view.symbol_name(nested[0]) == use.name:
                 return dict.fromkeys(nested, NESTED)
         value = self.meanings.value(file, use.receiver, use.line, STEPS)
-        found = self.meanings.member(value, use.name, file, STEPS)
+        found = self.meanings.members.member(value, use.name, file, STEPS)
         if found.defined:
             sure = dict.fromkeys(found.symbols, found.sure)
             if value.kind == "instance":
@@ -107,7 +108,7 @@ class Resolver:
             if one not in symbols and self.definitions.is_member(one)
         ]
         return (
-            [one for one in others if classes & self.meanings.ancestors(self._class_of(one))]
+            [one for one in others if classes & self.meanings.members.ancestors(self._class_of(one))]
             if len(others) <= _REPLACING
             else []
         )
