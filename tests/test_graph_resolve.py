@@ -391,6 +391,15 @@ def test_overloads_share_what_a_call_says():
     assert callers(texts, "p/T.java", "T.m")["p/T.java#T.f"] < SURE
 
 
+def test_an_import_from_a_package_that_is_not_in_the_tree_is_no_sure_edge():
+    """Java: `org.other.Tool` is not the tree's Tool, and hardly ever means it."""
+    texts = {
+        "p/Tool.java": "package p;\nclass Tool {\n}\n",
+        "q/U.java": "package q;\nimport org.other.Tool;\nclass U {\n  Tool t;\n}\n",
+    }
+    assert sure(callers(texts, "p/Tool.java", "Tool")) == set()
+
+
 def test_languages_do_not_refer_to_each_other():
     """A Python name is no JavaScript definition."""
     texts = {"a.js": "function helper() {}\n", "b.py": "from a import helper\n\n\ndef f():\n    helper()\n"}

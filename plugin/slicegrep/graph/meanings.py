@@ -24,6 +24,7 @@ from slicegrep.graph.value import (
     STAR,
     TYPED,
     UNKNOWN,
+    UNLIKE,
     Value,
 )
 from slicegrep.languages import is_test_path
@@ -355,9 +356,7 @@ class Meanings:
         if not best and binding.local == "*":
             return UNKNOWN
         kept = [one for one in found if scores[one] == best]
-        sure = (
-            IMPORTED
-            if best >= min(2, len(parts)) and len({self.definitions.path(one) for one in kept}) == 1
-            else HINTED
-        )
-        return self.as_value(kept, -1, sure / (1 if sure == IMPORTED else len(kept)))
+        places = len({self.definitions.path(one) for one in kept})
+        if places == 1 and best >= min(2, len(parts)):
+            return self.as_value(kept, -1, IMPORTED)
+        return self.as_value(kept, -1, (HINTED if best or not parts else UNLIKE) / places)

@@ -20,6 +20,7 @@ __all__ = [
     "STAR",
     "TYPED",
     "UNKNOWN",
+    "UNLIKE",
     "Value",
 ]
 
@@ -36,11 +37,15 @@ FIXTURE = 0.75
 HINTED = 0.85
 GLOBAL_ONE = 0.82
 GLOBAL_MANY = 0.7
+UNLIKE = 0.5
 """How sure a name is that was found in each of these ways: nested in the function around, in the module, in the class
 around, by an import, by one of all names, in the same folder, through a declared type, through what a function returns
-or an attribute was given, through one of several types, as a fixture of pytest, by a path that is like the module's, as the only or as one of
-several of that name where a program is one space of names. Against scip-python and scip-typescript (click, httpx,
-starlette, redux, immer, mobx) each of those from 0.8 on was right in 97% of the cases or more."""
+or an attribute was given, through one of several types, as a fixture of pytest, by a path that is like the module's, as
+the only or as one of several of that name where a program is one space of names, by an import of a path that is like none.
+
+Against scip-python and scip-typescript (click, httpx, starlette, redux, immer, mobx) NESTED, OWN_MODULE, OWN_CLASS, IMPORTED,
+TYPED and INFERRED were right in 97% of the cases or more. PACKAGE, HINTED and GLOBAL_ONE are of languages for which there was
+no such index: judged by samples of cobra, gson, serde, monolog and libuv."""
 
 
 class Value(NamedTuple):
@@ -48,7 +53,7 @@ class Value(NamedTuple):
 
     kind: str
     """`module`, `folder`, `path` (a package by its dotted name), `class`, `instance`, `many` (what holds instances),
-    `super`, `function`, `outside` (not of this tree), `unknown`."""
+    `one of many` and `some of many` (methods that give of them), `super`, `function`, `outside` (not of this tree), `unknown`."""
     symbols: tuple[int, ...] = ()
     file: int = -1
     path: str = ""
