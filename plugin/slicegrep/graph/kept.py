@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "Kept", "kept_of"]
 
-VERSION = 1
+VERSION = 2
 """Of the table and of everything that decides what is found in a file. Another version is made anew."""
 _MOST_USES = 300_000
 """References in memory (about 200 bytes each)."""
