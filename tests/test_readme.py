@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -20,6 +21,11 @@ README = (ROOT / "README.md").read_text("utf-8")
 COMMANDS = [
     line for block in re.findall(r"```sh\n(.*?)```", README, re.DOTALL) for line in block.splitlines()
 ]
+PYTHON = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+CURL = (
+    "curl -s -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' "
+    '-d \'{"locations": ["plugin/slicegrep/words.py:60"]}\' http://127.0.0.1:8737/v1/code.enclosing'
+)
 SECONDS = 900
 
 
@@ -68,6 +74,12 @@ def test_the_commands_are_these() -> None:
         "bin/slicegrep plugin/slicegrep/words.py stem 2 5 --boundary none",
         "bin/slicegrep index .",
         "bin/slicegrep index --remove .",
+        "PATH=\"$PWD/plugin/shims/bin:$PATH\" grep -rn 'def language_of' plugin/slicegrep",
+        "bin/slicegrep index --scip tests/cases/scip_python/index.scip tests/cases/scip_python",
+        "bin/slicegrep serve --new-token me",
+        "bin/slicegrep serve --namespace slicegrep=. --port 8737",
+        CURL,
+        'claude mcp add slicegrep -- "$PWD/bin/slicegrep" mcp',  # run by tests/client/test_client_mcp.py
         "bin/slicegrep setup --remove",
         "pip install git+https://github.com/<owner>/slicegrep",
     ]
@@ -128,17 +140,65 @@ def test_an_index_can_be_thrown_away(clone: Path, ready: Path) -> None:
     )
 
 
-def test_the_library_is_used_as_is_shown(clone: Path, tmp_path: Path) -> None:
-    """The Python of the README runs, and prints the definition that it looks for."""
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    done = subprocess.run(
+def test_the_shim_names_the_function_behind_what_the_real_grep_prints(clone: Path, ready: Path) -> None:
+    """The line in the README is what it prints, and the summary stands on standard error."""
+    done = run(COMMANDS[10], clone, ready)
+    assert (done.returncode, done.stdout.strip()) == (
+        0,
+        re.findall(r"^    (plugin/.*⟵.*)$", README, re.MULTILINE)[0],
+    )
+    assert "slicegrep: 1/1 hits scoped" in done.stderr
+
+
+def test_a_scip_index_is_taken_in(clone: Path, ready: Path) -> None:
+    """Its documents are those of the small tree that it was made of."""
+    done = run(COMMANDS[11], clone, ready)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"^scip +5 documents of scip-python", done.stdout, re.MULTILINE)
+
+
+def test_a_server_answers_curl_and_the_client(clone: Path, ready: Path) -> None:
+    """A token made, a server started on a free port, one call by curl and one by the Python that is shown."""
+    token = run(COMMANDS[12], clone, ready).stdout.strip()
+    serve = subprocess.Popen(
+        ["sh", "-c", "exec " + COMMANDS[13].replace("--port 8737", "--port 0")],
+        cwd=clone,
+        env=bare_environment(ready),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert serve.stdout is not None
+        address = serve.stdout.readline().split()[-1]
+        told = run(COMMANDS[14].replace("http://127.0.0.1:8737", address), clone, ready, TOKEN=token)
+        assert json.loads(told.stdout)["rows"][0]["symbol"] == "stem", told
+        (code,) = [block for block in PYTHON if "slicegrep.client" in block]
+        done = python(code, clone, ready, SLICEGREP_BASE_URL=address, SLICEGREP_API_KEY=token)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("stem @lru_cache(maxsize=65536)\ndef stem(")
+    finally:
+        serve.terminate()
+        assert serve.wait(SECONDS) == 0
+
+
+def python(code: str, clone: Path, home: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run Python of the README in the clone."""
+    return subprocess.run(
         [sys.executable, "-B", "-c", code],
         cwd=clone,
-        env=bare_environment(tmp_path, PYTHONPATH="plugin"),
+        env=bare_environment(home, PYTHONPATH="plugin", **variables),
         capture_output=True,
         text=True,
+        timeout=SECONDS,
         check=False,
     )
+
+
+def test_the_library_is_used_as_is_shown(clone: Path, tmp_path: Path) -> None:
+    """The Python of the README runs, and prints the definition that it looks for."""
+    (code,) = [block for block in PYTHON if "focused_read" in block]
+    done = python(code, clone, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("languages.py:")
 
@@ -156,7 +216,7 @@ def test_remove_takes_away_all_that_the_plugin_made(clone: Path, tmp_path: Path)
         tmp_path,
     )
     assert (home / "state" / "s1" / "prompts").is_file(), done.stderr
-    done = run(COMMANDS[10], clone, tmp_path)
+    done = run("bin/slicegrep setup --remove", clone, tmp_path)
     assert (done.returncode, home.exists()) == (0, False), done.stderr
 
 
@@ -172,7 +232,9 @@ def test_the_settings_table_is_the_programs_own() -> None:
 
 def test_what_is_kept_is_what_removal_knows() -> None:
     """Each entry of the table is one that `setup --remove` takes for its own."""
-    assert {row[0].strip("`") for row in cells("Where things are kept")} <= HOME_ENTRIES
+    assert {
+        name for row in cells("Where things are kept") for name in re.findall(r"`([^`]+)`", row[0])
+    } <= HOME_ENTRIES
 
 
 def test_every_file_named_is_there() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -33,7 +35,10 @@ def mcp_world(bare_world: World, prepared: Path, byte_code: Path) -> World:
 
 def add_server(world: World, marketplace: Path) -> None:
     """Add the server as the README says."""
-    done = world.command("mcp", "add", "slicegrep", "--", str(marketplace / "bin" / "slicegrep"), "mcp")
+    (line,) = re.findall(
+        r"^claude (mcp add .*)$", (marketplace / "README.md").read_text("utf-8"), re.MULTILINE
+    )
+    done = world.command(*shlex.split(line.replace("$PWD", str(marketplace))))
     assert done.returncode == 0, (done.stdout, done.stderr)
 
 
