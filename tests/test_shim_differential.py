@@ -12,8 +12,8 @@ import pytest
 from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, program, small
 
 SEED = 20260104
-GNU_LINES = 140
-UGREP_LINES = 40
+GNU_LINES = 110
+UGREP_LINES = 30
 
 
 @pytest.fixture(scope="module")

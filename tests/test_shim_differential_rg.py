@@ -15,7 +15,7 @@ import pytest
 from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, small
 
 SEED = 20260105
-TABLE_LINES = 50
+TABLE_LINES = 40
 
 _RIPGREPS = {
     "wheel": (Path(sys.executable).parent / "rg", "of plugin/requirements.txt"),
