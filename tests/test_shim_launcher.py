@@ -109,13 +109,12 @@ def test_python_gets_every_word_as_it_is(desk: Desk) -> None:
     desk.run(*words, LC_CTYPE="C.UTF-8")
     asked = desk.asked()
     assert asked is not None
-    assert asked[:3] == ["-I", "-S", "-X"]
-    assert asked[3] == f"pycache_prefix={desk.home}/pyc"
-    assert os.path.realpath(asked[4]) == str(REPOSITORY / "plugin" / "slicegrep" / "shim" / "__main__.py")
-    site, name, real, ignored, locale = asked[5:10]
-    assert (site, name, real, locale) == (f"{desk.folder}/site packages", "grep", "/usr/bin/grep", "=C.UTF-8")
-    assert int(ignored, 16) >> 12 & 1 == 0  # SIGPIPE is not ignored
-    assert asked[10:] == words
+    assert asked[:2] == ["-I", "-S"]
+    assert os.path.realpath(asked[2]) == str(REPOSITORY / "plugin" / "slicegrep" / "shim" / "__main__.py")
+    assert asked[3:7] == [f"{desk.home}/pyc", f"{desk.folder}/site packages", "grep", "/usr/bin/grep"]
+    assert int(asked[7], 16) >> 12 & 1 == 0  # SIGPIPE is not ignored
+    assert asked[8] == "=C.UTF-8"
+    assert asked[9:] == words
 
 
 def test_what_python_cannot_know_is_told(desk: Desk) -> None:
@@ -125,8 +124,8 @@ def test_what_python_cannot_know_is_told(desk: Desk) -> None:
     desk.run(shim=script)
     asked = desk.asked()
     assert asked is not None
-    assert int(asked[8], 16) >> 12 & 1 == 1
-    assert asked[9] == ""
+    assert int(asked[7], 16) >> 12 & 1 == 1
+    assert asked[8] == ""
 
 
 @pytest.mark.parametrize("value", ["off", "OFF", "0", "no", "false"])
@@ -180,7 +179,7 @@ def test_a_call_by_a_link_finds_the_rest_of_the_shim(desk: Desk) -> None:
     desk.run("-n", "needle", "a.py", shim=folder / "grep", PATH=f"{folder}:/usr/bin:/bin")
     asked = desk.asked()
     assert asked is not None
-    assert asked[7:8] == ["/usr/bin/grep"]
+    assert asked[6:7] == ["/usr/bin/grep"]
 
 
 def test_folders_and_unreadable_entries_of_path_are_passed_over(desk: Desk) -> None:
@@ -194,12 +193,12 @@ def test_folders_and_unreadable_entries_of_path_are_passed_over(desk: Desk) -> N
     desk.run("-n", "x", PATH=f"{path}:/usr/bin:/bin")
     asked = desk.asked()
     assert asked is not None
-    assert asked[7] == f"{desk.folder}/three 3 */grep"
+    assert asked[6] == f"{desk.folder}/three 3 */grep"
     (desk.folder / "grep").symlink_to("/usr/bin/grep")
     desk.run("-n", "x", PATH=f"{path}:/usr/bin:/bin")
     asked = desk.asked()
     assert asked is not None
-    assert asked[7] == "./grep"
+    assert asked[6] == "./grep"
 
 
 def test_forced_tools(desk: Desk) -> None:

@@ -134,5 +134,6 @@ esac
 may_ask_for_numbers "$@" && interpreter || become_real "$@"
 ignored_signals
 remember_script
-exec "$python" -I -S -X pycache_prefix="$home/pyc" "$main" \
-  "$site" "$name" "$real" "$ignored" "${LC_CTYPE+=}${LC_CTYPE-}" "$@"
+# The folder for byte code is not for -X: what Python loads to start with would be kept there too, and a byte of that
+# that was lost on a full disk would end every start.
+exec "$python" -I -S "$main" "$home/pyc" "$site" "$name" "$real" "$ignored" "${LC_CTYPE+=}${LC_CTYPE-}" "$@"

@@ -5,9 +5,11 @@ from __future__ import annotations
 import faulthandler
 import os
 import select
+import sys
 import time
 
 from slicegrep.annotate import ARROW, annotate
+from slicegrep.bytecode import mend
 from slicegrep.home import home_folder
 from slicegrep.index.place import workspace_of
 from slicegrep.shim.answers import answers_of
@@ -64,7 +66,8 @@ def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: 
     if pid == 0:
         try:
             _help(raw, search, knobs, until - _GRACE, writing)
-        except BaseException:  # noqa: BLE001 (the process boundary: the output is printed as it is)
+        except BaseException as error:  # noqa: BLE001 (the process boundary: the output is printed as it is)
+            mend(error, sys.pycache_prefix)
             os._exit(1)
         os._exit(0)
     child.helper = pid

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
+from slicegrep.bytecode import mend
 from slicegrep.shim.child import RealTool
 from slicegrep.shim.command_line import plain_search
 from slicegrep.shim.knobs import Knobs
@@ -72,8 +74,8 @@ def _prepare() -> None:
     """Load what the names will need, while the tool is still at work."""
     try:
         import slicegrep.shim.helper  # noqa: F401, PLC0415
-    except Exception:  # noqa: BLE001 (as in `run`)
-        return
+    except Exception as error:  # noqa: BLE001 (as in `run`)
+        mend(error, sys.pycache_prefix)
 
 
 def _names(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child) -> Names | None:
@@ -85,7 +87,8 @@ def _names(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child)
 
         names = names_for(raw, search, knobs, until=until, child=child)
         return None if child.signal or passes_on(1) else names
-    except Exception:  # noqa: BLE001 (as in `run`)
+    except Exception as error:  # noqa: BLE001 (as in `run`)
+        mend(error, sys.pycache_prefix)
         return None
 
 
