@@ -294,9 +294,10 @@ class Tree:
                 continue
             known = lines[number - 1]
             shown = known.text.decode("utf-8", "replace").encode()  # ripgrep 13 prints it so with -P
-            if text in (known.text, known.text.removeprefix(b"\xef\xbb\xbf"), shown):
+            ended = known.text + b"\r"  # with --crlf a last line without an end gets this one
+            if text in (known.text, known.text.removeprefix(b"\xef\xbb\xbf"), shown, ended):
                 owners.add(known.owner)
-                plain = plain and real not in self.odd and (shown == known.text or text != shown)
+                plain = plain and real not in self.odd and text not in {shown, ended} - {known.text}
         return owners, plain
 
 

@@ -219,7 +219,10 @@ def _random_case(rng: random.Random) -> Case:
     if numbered:
         chosen.append([rng.choice(_NUMBERING)])
     if silenced:
-        chosen.append([rng.choice(_SILENCING)])
+        word = rng.choice(_SILENCING)
+        if word.startswith("--colo"):  # the last one would count
+            chosen = [option for option in chosen if not option[0].startswith("--colo")]
+        chosen.append([word])
     if recursing:
         chosen.append([rng.choice(_RECURSING)])
     rng.shuffle(chosen)

@@ -164,9 +164,9 @@ def _random_case(rng: random.Random) -> Case:
     numbered = rng.random() < 0.85
     if numbered:
         chosen.insert(rng.randrange(len(chosen) + 1), [rng.choice(["-n", "--line-number"])])
-    silenced = rng.random() < 0.2
+    silenced = rng.choice(_SILENCING) if rng.random() < 0.2 else ""
     if silenced:
-        chosen.append([rng.choice(_SILENCING)])
+        chosen.append([silenced])
     naming = rng.choice(["", "", "", "-H", "-I", "--with-filename", "--no-filename"])
     if naming:
         chosen.append([naming])
@@ -187,6 +187,8 @@ def _random_case(rng: random.Random) -> Case:
     several = len(operands) != 1 or operands[0] in _FOLDERS
     unnamed = naming in ("-I", "--no-filename")
     shape = RAW if not numbered or silenced or (unnamed and several) else MUST
+    if silenced in ("-N", "--no-line-number"):
+        shape = MAY  # the last one counts
     return Case(
         ("--sort=path", *(word for part in parts for word in part)), shape, sink=rng.choice(["pipe", "file"])
     )
