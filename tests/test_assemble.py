@@ -13,10 +13,11 @@ import tiktoken
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
+from slicegrep.candidates import Candidate, Hit
 from slicegrep.query import Query, query_of
 from slicegrep.source import source_of
 from slicegrep.tokens import VOCABULARY_NAME, counter, estimate
-from slicegrep.types import Candidate, Hit, Source
+from slicegrep.types import Source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

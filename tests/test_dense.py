@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from model2vec import StaticModel
+from slicegrep.candidates import Candidate
 from slicegrep.dense import DenseKnobs, knobs_of, with_dense
 from slicegrep.index import open_view
-from slicegrep.types import Candidate
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 from tokenizers.normalizers import Lowercase

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 from slicegrep.engine import line_costs, read_instead
 from slicegrep.focus import Said, focus_of
+from slicegrep.plan import Plan
 from slicegrep.render import TEXT_LIMIT, delivery, notice, numbered, utf16_units
 from slicegrep.settings import Settings
 from slicegrep.source import source_of
 from slicegrep.tokens import estimate
-from slicegrep.types import Plan, Source
+from slicegrep.types import Source
 
 ARGPARSE = Path(argparse.__file__).read_bytes()
 

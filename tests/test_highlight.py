@@ -7,11 +7,11 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from slicegrep.candidates import Chunk, Omission
 from slicegrep.highlight import painted
 from slicegrep.languages import LANGUAGES
 from slicegrep.result import Result
 from slicegrep.terminal import visible
-from slicegrep.types import Chunk, Omission
 
 SUFFIXES = [language.suffixes[0] for language in LANGUAGES.values()]
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slicegrep.candidates import Chunk, Omission
 from slicegrep.present import KINDS, pieces, text_of
 from slicegrep.result import Layout, Result
-from slicegrep.types import Chunk, Omission
 
 EMPTY = Result("src/", "url_for", "precise", (), (), 40, 2000, 0.0, 0)
 CHUNK = Chunk(

@@ -16,7 +16,7 @@ from slicegrep.source import source_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from slicegrep.types import Candidate
+    from slicegrep.candidates import Candidate
 
 FILLER = "".join(f"def filler_{chr(97 + n)}(amount):\n    return amount + {n}\n\n\n" for n in range(8))
 """Code that has nothing to do with any query here."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from slicegrep.candidates import Hit
 from slicegrep.outline import outline
 from slicegrep.regions import BOUNDARIES, COMMENT_LINES, OWN_LINES, regions
 from slicegrep.source import source_of
-from slicegrep.types import Hit, Source
+from slicegrep.types import Source
 
 PYTHON = '''import os
 import sys

@@ -8,10 +8,10 @@ from dataclasses import FrozenInstanceError, fields, replace
 from pathlib import Path
 
 import pytest
+from slicegrep.candidates import Chunk, Omission
 from slicegrep.omissions import DUPLICATE
 from slicegrep.recall import REASONS
 from slicegrep.result import Layout, Result
-from slicegrep.types import Chunk, Omission
 
 RESULT = Result(
     path="src/",

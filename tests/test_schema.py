@@ -12,9 +12,9 @@ from command import ROOT, run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
+from slicegrep.candidates import Chunk, Omission
 from slicegrep.result import Result
 from slicegrep.schema import Answer, IndexReport, json_schema
-from slicegrep.types import Chunk, Omission
 
 PAGE = (ROOT / "docs" / "json.md").read_text("utf-8")
 BLOCKS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]

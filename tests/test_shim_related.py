@@ -20,11 +20,11 @@ from slicegrep.annotate import Row, annotate
 from slicegrep.index import let_go
 from slicegrep.index.place import index_path
 from slicegrep.index.points import outlines
+from slicegrep.related import block_of
 from slicegrep.service.models import EnclosingRequest
 from slicegrep.service.operations import Code
 from slicegrep.shim.answers import answers_of
 from slicegrep.shim.knobs import Knobs
-from slicegrep.related import block_of
 from slicegrep.source import read_source
 
 FILES = {

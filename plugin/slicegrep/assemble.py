@@ -5,21 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from slicegrep.candidates import Chunk
 from slicegrep.material import gathered
 from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
 from slicegrep.present import SLICE_KINDS, item_line, notes_of, omission_line, pieces, slices
 from slicegrep.result import EXACT, Layout, Result
-from slicegrep.types import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Candidate, Hit
     from slicegrep.material import Material
     from slicegrep.present import Piece
     from slicegrep.query import Query
     from slicegrep.sheet import Sheet, Stretch
-    from slicegrep.types import Candidate, Hit, Source
+    from slicegrep.types import Source
 
 __all__ = ["LEAST_BUDGET", "OBJECTIVES", "assemble"]
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing t
 
 from slicegrep.index.place import workspace_of
 from slicegrep.index.points import outlines
+from slicegrep.outline import enclosing
 from slicegrep.types import Outline, Source, Symbol
 
 __all__ = ["DefinitionsUntil"]
@@ -27,13 +28,13 @@ class DefinitionsUntil:
 
     def __call__(self, batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
         """Return the innermost definitions around the lines of each source, in their order."""
-        from slicegrep.outline import enclosing, outline  # noqa: PLC0415 (most searches hit no file of source code)
-
         known = self._known([source for source, _ in batch])
         found: list[list[Symbol | None]] = []
         for source, lines in batch:
             shape = known.get(source.path)
             if shape is None:
+                from slicegrep.outline import outline  # noqa: PLC0415 (nobody needs it where the index has all)
+
                 left = self._until - time.monotonic()
                 shape = outline(source, seconds=left, lines=lines) if left > 0 else Outline(source.language)
             found.append([enclosing(shape, line) for line in lines])

@@ -11,7 +11,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from slicegrep.types import Candidate
+from slicegrep.candidates import Candidate
 
 try:
     from _blake2 import blake2b

@@ -12,13 +12,14 @@ from slicegrep.explain import Explainer
 from slicegrep.filemap import file_map
 from slicegrep.outline import outline
 from slicegrep.pack import Packer, Range, Sums, grow
+from slicegrep.plan import Omitted, Plan, Slice
 from slicegrep.rank import Ranking, rank, rank_unmatched
 from slicegrep.tokens import weigh
-from slicegrep.types import Omitted, Outline, Plan, Slice, Source
 
 if TYPE_CHECKING:
     from slicegrep.focus import Focus
     from slicegrep.settings import Settings
+    from slicegrep.types import Outline, Source
 
 __all__ = ["line_costs", "read_instead"]
 

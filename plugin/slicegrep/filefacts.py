@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from slicegrep.index.terms import path_stems
-from slicegrep.outline.nest import FUNCTION_KINDS
+from slicegrep.outline.around import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

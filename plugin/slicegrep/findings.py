@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from slicegrep.types import Candidate
+from slicegrep.candidates import Candidate
 from slicegrep.units import units_of
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from slicegrep.words import is_code_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Hit
     from slicegrep.query import Query
     from slicegrep.regions import Region
-    from slicegrep.types import Hit, Symbol
+    from slicegrep.types import Symbol
 
 __all__ = ["Judge", "Judgement"]
 

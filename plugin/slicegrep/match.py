@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from slicegrep.candidates import Hit
 from slicegrep.dialect import BrokenError
 from slicegrep.expressions import expression_of, groups_of, literal_of, salvaged
 from slicegrep.narrowing import narrowed
 from slicegrep.source import read_source
-from slicegrep.types import Hit
 from slicegrep.walk import Skipped
 
 if TYPE_CHECKING:

@@ -14,8 +14,9 @@ from slicegrep.worth import by_marks, by_vocabulary, end_of, values_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from slicegrep.candidates import Candidate
     from slicegrep.query import Query
-    from slicegrep.types import Candidate, Source
+    from slicegrep.types import Source
 
 __all__ = ["Material", "gathered"]
 

@@ -11,8 +11,8 @@ from slicegrep.words import IDENTIFIER, is_code_name
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Candidate, Hit
     from slicegrep.query import Query
-    from slicegrep.types import Candidate, Hit
 
 __all__ = ["Unfound"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
+from slicegrep.candidates import Omission
 from slicegrep.sheet import CHARACTERS_A_TOKEN, LINE_TOKENS, minus
-from slicegrep.types import Omission
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Candidate
     from slicegrep.sheet import Part
-    from slicegrep.types import Candidate
 
 __all__ = ["DUPLICATE", "Losses", "Shown"]
 

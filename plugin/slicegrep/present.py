@@ -12,8 +12,8 @@ from slicegrep.languages import language_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from slicegrep.candidates import Chunk, Omission
     from slicegrep.result import Result
-    from slicegrep.types import Chunk, Omission
 
 __all__ = [
     "KINDS",

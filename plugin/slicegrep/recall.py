@@ -5,23 +5,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slicegrep.candidates import Candidate
 from slicegrep.expand import keys_of
 from slicegrep.filescore import Scores, score_files
 from slicegrep.findings import ASIDE, TEST, Findings, is_aside
 from slicegrep.hits import Judge, Judgement
 from slicegrep.pointed import take_places, take_spelled
 from slicegrep.regions import regions
-from slicegrep.types import Candidate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Hit
     from slicegrep.findings import FileFindings
     from slicegrep.index import FileRow, View
     from slicegrep.match import Matches
     from slicegrep.query import Query
     from slicegrep.regions import Region
-    from slicegrep.types import Hit, Source, Symbol
+    from slicegrep.types import Source, Symbol
     from slicegrep.units import Unit
 
 __all__ = ["REASONS", "recall"]

@@ -7,12 +7,13 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slicegrep.outline.nest import FUNCTION_KINDS
+from slicegrep.outline.around import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from slicegrep.types import Hit, Symbol
+    from slicegrep.candidates import Hit
+    from slicegrep.types import Symbol
 
 __all__ = ["BOUNDARIES", "COMMENT", "COMMENT_STARTS", "Region", "regions"]
 

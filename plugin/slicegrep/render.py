@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
-from slicegrep.types import Omitted, Plan, Slice, Source  # noqa: TC001 (as above)
+from slicegrep.plan import Omitted, Plan, Slice  # noqa: TC001 (as above)
+from slicegrep.types import Source  # noqa: TC001 (as above)
 
 __all__ = ["TEXT_LIMIT", "delivery", "frame", "notice", "numbered", "utf16_units"]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slicegrep.types import Chunk, Omission
+    from slicegrep.candidates import Chunk, Omission
 
 __all__ = ["EXACT", "Layout", "Result"]
 

@@ -24,10 +24,11 @@ from slicegrep.types import Outline
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from slicegrep.candidates import Candidate
     from slicegrep.index import View
     from slicegrep.query import Query
     from slicegrep.result import Result
-    from slicegrep.types import Candidate, Source
+    from slicegrep.types import Source
     from slicegrep.walk import Walk
 
 __all__ = ["BOUNDARIES", "LEAST_BUDGET", "OBJECTIVES", "SearchError", "focused_read"]

@@ -12,7 +12,7 @@ from slicegrep.pack import GAP_LINES, Packer, Range, Sums, grow
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from slicegrep.types import Candidate
+    from slicegrep.candidates import Candidate
 
 __all__ = ["Part", "Sheet", "Stretch", "minus", "parts_of"]
 

@@ -1,21 +1,10 @@
-"""The values that pass between the stages: frozen, so that a stage can only return new ones."""
+"""The values of code: a file, its definitions, its outline. Frozen, as all that passes between the stages."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-__all__ = [
-    "Candidate",
-    "Chunk",
-    "Hit",
-    "Omission",
-    "Omitted",
-    "Outline",
-    "Plan",
-    "Slice",
-    "Source",
-    "Symbol",
-]
+__all__ = ["Outline", "Source", "Symbol"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,117 +55,3 @@ class Outline:
     """Whether the parser met syntax errors (the symbols are best effort then)."""
     method: str = "tree-sitter"
     """`tree-sitter`, or `patterns` where no grammar serves (the documented fallback)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Slice:
-    """A range of one file, with why it was chosen. Lines 1-based, inclusive."""
-
-    start: int
-    end: int
-    score: float
-    reasons: tuple[str, ...] = ()
-    symbol: str = ""
-    tokens: int = field(default=0)
-    """Estimated o200k_base tokens of the numbered lines."""
-
-
-@dataclass(frozen=True, slots=True)
-class Omitted:
-    """A range that matched and is not shown. Lines 1-based, inclusive; tokens as in `Slice`."""
-
-    start: int
-    end: int
-    score: float
-    tokens: int
-    symbol: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What an interception will show of one file: ranges, map lines and the file's digest, not its text."""
-
-    path: str
-    digest: str
-    total: int
-    """Lines of the file."""
-    start: int
-    end: int
-    """The range that the read is narrowed to."""
-    slices: tuple[Slice, ...]
-    map_lines: tuple[str, ...]
-    folded: int
-    """Definitions that the map leaves out."""
-    omitted: tuple[Omitted, ...]
-    omitted_more: int
-    """Omitted ranges past those listed."""
-    coverage: float
-    """Share of the matched material that is shown, 0 to 1."""
-    tokens_before: int
-    """What the client itself would have delivered, estimated o200k_base tokens."""
-    tokens_after: int
-    """Everything that the interception makes the model read, estimated o200k_base tokens."""
-    budget: int
-    raised: int
-    past_limits: bool = False
-    """Whether a plain read of the file fails or is cut by the client."""
-    remark: str = ""
-    tokens_file: int = 0
-    """Of the whole file, estimated."""
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A line of a file that one or more of a search's patterns match. Line 1-based."""
-
-    line: int
-    patterns: tuple[int, ...]
-    """Indexes of the query's patterns, ascending."""
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A region of one file that a search may return: what is ranked, before the budget is known. Lines 1-based, inclusive."""
-
-    file: str
-    """Relative to the folder that is searched, with `/`; undecodable bytes as lone surrogates."""
-    start: int
-    end: int
-    score: float
-    reasons: tuple[str, ...] = ()
-    symbol: str = ""
-    """Qualified name of the innermost definition around `best`."""
-    role: str = ""
-    """`definition`, `use`, `test`: what the packing keeps a place for; "" where it is none of them."""
-    hits: tuple[int, ...] = ()
-    """Lines in the region that a pattern matches, ascending; empty where the vocabulary alone found it."""
-    best: int = 0
-    """The line that a cut of the region must keep."""
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A slice that a search returns. Lines 1-based, inclusive; `text` is those lines joined by LF."""
-
-    file: str
-    line_start: int
-    line_end: int
-    text: str
-    score: float
-    rank_reason: str
-    symbol: str
-    tokens: int
-    """o200k_base tokens of `text` (estimated where the vocabulary is not there)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Omission:
-    """A region that matched and is not, or not wholly, returned. Lines 1-based, inclusive; `tokens` are an estimate."""
-
-    file: str
-    line_start: int
-    line_end: int
-    tokens: int
-    score: float
-    rank_reason: str
-    symbol: str

@@ -13,8 +13,8 @@ from slicegrep.types import Outline, Source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from slicegrep.candidates import Candidate
     from slicegrep.query import Query
-    from slicegrep.types import Candidate
 
 __all__ = ["by_marks", "by_vocabulary", "end_of", "values_of"]
 

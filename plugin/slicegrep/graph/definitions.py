@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from slicegrep.graph.modules import FAMILY
 from slicegrep.graph.places import around
 from slicegrep.graph.uses_rules import UseRules, use_rules_of
-from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
+from slicegrep.outline.around import CLASS_KINDS, FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from slicegrep.index import View

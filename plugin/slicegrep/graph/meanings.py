@@ -28,7 +28,7 @@ from slicegrep.graph.value import (
     Value,
 )
 from slicegrep.languages import is_test_path
-from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS
+from slicegrep.outline.around import CLASS_KINDS, FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.graph.definitions import family_of
 from slicegrep.graph.value import HINTED, INFERRED, OUTSIDE, OWN_CLASS, OWN_MODULE, UNKNOWN, Value
-from slicegrep.outline.nest import CLASS_KINDS
+from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ from slicegrep.graph.facts import CALL
 from slicegrep.graph.meanings import STEPS, Meanings
 from slicegrep.graph.value import NESTED, Value
 from slicegrep.index.terms import joined
-from slicegrep.outline.nest import CLASS_KINDS
+from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.graph.facts import CALL, INHERITANCE, REFERENCE
 from slicegrep.outline import enclosing
-from slicegrep.outline.nest import CLASS_KINDS
+from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from slicegrep.graph.facts import CALL
 from slicegrep.graph.places import around
 from slicegrep.graph.scip_store import graph_path, opened
 from slicegrep.index.store import is_passing
-from slicegrep.outline.nest import CLASS_KINDS
+from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

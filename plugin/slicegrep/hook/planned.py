@@ -11,7 +11,7 @@ from dataclasses import fields
 from slicegrep.home import append_private, create_private, replace_private
 from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
 from slicegrep.ledger import settle
-from slicegrep.types import Omitted, Plan, Slice
+from slicegrep.plan import Omitted, Plan, Slice
 
 try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2
     from _blake2 import blake2b

@@ -12,9 +12,10 @@ from slicegrep import ledger, render
 from slicegrep.hook import planned
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.languages import language_of
+from slicegrep.plan import Plan  # noqa: TC001 (as above)
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
 from slicegrep.source import read_source, shown_as_is
-from slicegrep.types import Plan, Source  # noqa: TC001 (as above)
+from slicegrep.types import Source  # noqa: TC001 (as above)
 
 __all__ = ["after", "before"]
 

@@ -26,7 +26,7 @@ from slicegrep.index.terms import (
     path_stems,
     terms_of,
 )
-from slicegrep.outline.nest import CLASS_KINDS
+from slicegrep.outline.around import CLASS_KINDS
 from slicegrep.words import IDENTIFIER
 
 if TYPE_CHECKING:

@@ -1,31 +1,27 @@
-"""From a source to its outline: which reader serves its language, and what is around a line."""
+"""From a source to its outline: which reader serves its language."""
 
 from __future__ import annotations
 
 import time
-from bisect import bisect_right
 from typing import TYPE_CHECKING
 
 from slicegrep.languages import LANGUAGES, language_of
-from slicegrep.outline.nest import CLASS_KINDS, FUNCTION_KINDS, nested
+from slicegrep.outline.nest import nested
 from slicegrep.outline.rules import Rules, rules_of
-from slicegrep.types import Outline, Source, Symbol
+from slicegrep.types import Outline, Source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slicegrep.outline.found import Found
 
-__all__ = ["PARSE_SECONDS", "enclosing", "enclosing_kinds", "outline"]
+__all__ = ["PARSE_SECONDS", "outline"]
 
 PARSE_SECONDS = 2.0
 """Most 5 MB files take one to two seconds; past this the answer is by patterns. The hook has five."""
 _LEAST_SHARE = 0.2
 _WHOLE_SHARE_BYTES = 4_000_000
 """A file of this size may use all of the time, a small one a fifth: 4 kB that parse for seconds never end well."""
-
-enclosing_kinds: frozenset[str] = FUNCTION_KINDS | CLASS_KINDS
-"""The kinds that a line is said to be in. Namespaces, variables and declarations without a body are not among them."""
 
 _SCRIPTED = frozenset({"vue", "svelte"})
 _PLAIN = Rules("")
@@ -65,18 +61,6 @@ def outline(source: Source, *, seconds: float = PARSE_SECONDS, lines: Sequence[i
         return _by_patterns(source.lines, language, language, seconds)
     found, broken = answer
     return Outline(language, nested(found, rules), broken=emptied or broken)
-
-
-def enclosing(outline: Outline, line: int) -> Symbol | None:
-    """Return the innermost function, method or class-like definition around a 1-based line, or None at module level."""
-    symbols = outline.symbols
-    at = bisect_right(symbols, line, key=lambda symbol: symbol.start) - 1
-    while at >= 0:
-        symbol = symbols[at]
-        if symbol.end >= line and symbol.kind in enclosing_kinds:
-            return symbol
-        at = symbol.parent
-    return None
 
 
 def _of_scripts(source: Source, seconds: float, lines: Sequence[int] | None) -> Outline:

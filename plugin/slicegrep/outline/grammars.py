@@ -7,7 +7,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from slicegrep.outline import trees
-from slicegrep.outline.nest import FUNCTION_KINDS
+from slicegrep.outline.around import FUNCTION_KINDS
 from slicegrep.outline.prepare import repaired
 
 if TYPE_CHECKING:

@@ -4,26 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.outline.around import CLASS_KINDS, FUNCTION_KINDS
 from slicegrep.outline.found import HIDDEN, Found
 from slicegrep.types import Symbol
 
 if TYPE_CHECKING:
     from slicegrep.outline.rules import Rules
 
-__all__ = ["CLASS_KINDS", "FUNCTION_KINDS", "nested"]
+__all__ = ["nested"]
 
 _QUALIFIER = 200
 """Characters. Past it a name starts anew: thousands of definitions inside each other would cost their square."""
-
-FUNCTION_KINDS = frozenset({"function", "method", "constructor", "procedure", "trigger", "macro", "property"})
-"""The kinds that run."""
-CLASS_KINDS = frozenset(
-    {
-        "class", "struct", "enum", "union", "interface", "trait", "impl", "object", "record", "protocol",
-        "extension", "actor", "typedef", "mixin", "module", "type", "concept", "table", "view", "instance",
-    }
-)  # fmt: skip
-"""The kinds that hold or describe."""
 
 
 def nested(found: list[Found], rules: Rules) -> tuple[Symbol, ...]:
