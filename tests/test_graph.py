@@ -190,7 +190,7 @@ def test_impact_says_what_it_left_out(shop: Shop) -> None:
     graph, symbol = shop.graph(), shop.symbol("FileStore.save")
     few = graph.impact(symbol, depth=3, most=1, least_confidence=0.5, until=soon())
     assert len(few.reached) == 1
-    assert few.envelope.causes == ("only the nearest 1 are here",)
+    assert few.envelope.causes == ("only the nearest 1 were looked at",)
     sure = graph.impact(symbol, depth=1, most=100, least_confidence=0.8, until=soon())
     assert shop.told([one.edge for one in sure.reached]) == {("shop/cart.py#checkout", (22,), "call")}
     assert sure.envelope.causes == ("edges of a confidence below 0.8 are left out",)

@@ -329,6 +329,43 @@ def test_a_tree_inside_a_repository_ends_at_its_folder(shop: Path, home: str) ->
     assert code.search(SearchRequest(pattern="buy")).result.chunks[0].file == "test_shop.py"
 
 
+def test_impact_and_modules_name_nothing_beside_the_served_folder(tmp_path: Path, home: str) -> None:
+    """A way that leads through a file outside ends inside; the step there is not named, nor a package above."""
+    files = {
+        "inn/__init__.py": "",
+        "inn/a.py": "def base():\n    return 1\n",
+        "inn/b.py": "from out import secret\n\n\ndef top():\n    return secret()\n",
+        "out.py": "from inn.a import base\n\n\ndef secret():\n    return base()\n",
+    }
+    root = write_tree(tmp_path / "repo", {**files, "__init__.py": ""})
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    code = Code(str(root / "inn"), home)
+    impact = code.impact(ImpactRequest(name="base"))
+    assert [(one.symbol_id, one.depth, one.through) for one in impact.reached if one.symbol] == [
+        ("b.py#top", 2, "")
+    ]
+    [entry] = enclosing(code, "a.py:2", neighbours=True).neighbours
+    assert entry.module == "a"
+    assert (
+        enclosing(Code(str(root), home), "inn/a.py:2", neighbours=True).neighbours[0].module.endswith("inn.a")
+    )
+
+
+def test_a_list_of_impact_that_is_cut_says_by_how_many(tmp_path: Path, home: str) -> None:
+    """Each list for itself: many callers do not hide that there are tests."""
+    uses = "".join(f"def use{at}():\n    base()\n\n\n" for at in range(6))
+    tests = "".join(f"def test_{at}():\n    assert base() == 1\n\n\n" for at in range(4))
+    files = {
+        "a.py": "def base():\n    return 1\n\n\n" + uses,
+        "tests/test_a.py": "from a import base\n\n\n" + tests,
+    }
+    impact = Code(str(write_tree(tmp_path / "wide", files)), home).impact(
+        ImpactRequest(name="base", k=2, depth=1)
+    )
+    assert (len(impact.reached), impact.more) == (2, 4)
+    assert (len(impact.tests), impact.more_tests) == (2, 3)  # the import is one
+
+
 def test_neighbours_are_callers_callees_and_tests_of_each_definition(shop: Path, home: str) -> None:
     """With module and envelope; ids that code.symbol takes; none under 0.8, and no import lines, which are no use of it."""
     code = Code(str(shop), home)

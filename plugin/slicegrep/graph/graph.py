@@ -96,18 +96,22 @@ class Graph:
             in_order(self._view, (one.edge for one in impact.reached if one.is_test)), impact.envelope
         )
 
-    def module(self, symbol: int) -> str:
-        """Return the name of the module that a definition is in: dotted in Python, else the path without its suffix."""
+    def module(self, symbol: int, prefix: str = "") -> str:
+        """Return the name of the module that a definition is in: dotted in Python, else the path without its suffix.
+
+        It names nothing above the folder `prefix` ("" or ending in `/`), which is to hold the definition.
+        """
         row = self._view.files[self._view.symbol_file[symbol]]
         if row is None:
             return ""
-        stem, dot, _ = row.path.rpartition(".")
-        stem = stem if dot else row.path
+        path = row.path.removeprefix(prefix)
+        stem, dot, _ = path.rpartition(".")
+        stem = stem if dot else path
         if row.language != "python":
             return stem
         parts = stem.split("/")
         top = len(parts) - 1
-        while top and self._view.file_at("/".join([*parts[:top], "__init__.py"])):
+        while top and self._view.file_at(prefix + "/".join([*parts[:top], "__init__.py"])):
             top -= 1
         if top == len(parts) - 1:  # in no package: a script, or a namespace's
             top = int(top > 0 and parts[0] in _SOURCE_FOLDERS)
@@ -140,7 +144,7 @@ class Graph:
                     causes[f"edges of a confidence below {least_confidence:g} are left out"] = None
                     continue
                 if len(reached) == most:
-                    causes[f"only the nearest {most} are here"] = None
+                    causes[f"only the nearest {most} were looked at"] = None
                     open_symbols.clear()
                     break
                 seen.add(key)

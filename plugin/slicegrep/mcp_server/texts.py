@@ -65,9 +65,8 @@ def symbol_text(answer: SymbolAnswer) -> str:
 
 def related_text(answer: RelatedAnswer, title: str) -> str:
     """Return a line for each neighbour, the surest first, and what is known of completeness."""
-    lines = [
-        f"{len(answer.related) + answer.more} {title} of {_named(answer.symbol)} ({_range(answer.symbol)})"
-    ]
+    number = _counted(len(answer.related) + answer.more, answer.envelope)
+    lines = [f"{title} of {_named(answer.symbol)} ({_range(answer.symbol)}): {number}"]
     lines += [_neighbour(one) for one in answer.related]
     lines += [f"... and {answer.more} more (a larger k lists them)"] if answer.more else []
     return "\n".join([*lines, _said(answer.envelope)])
@@ -75,14 +74,21 @@ def related_text(answer: RelatedAnswer, title: str) -> str:
 
 def impact_text(answer: ImpactAnswer) -> str:
     """Return what is reached, nearest first, then the tests."""
-    lines = [
-        f"{len(answer.reached) + answer.more} depend on {_named(answer.symbol)} ({_range(answer.symbol)})"
-    ]
+    number = _counted(len(answer.reached) + answer.more, answer.envelope)
+    lines = [f"what depends on {_named(answer.symbol)} ({_range(answer.symbol)}): {number}"]
     lines += [f"depth {one.depth}  {_neighbour(one)}" for one in answer.reached]
     lines += [f"... and {answer.more} more (a larger k lists them)"] if answer.more else []
-    lines.append(f"{len(answer.tests)} tests reach it")
+    lines.append(f"tests that reach it: {_counted(len(answer.tests) + answer.more_tests, answer.envelope)}")
     lines += [f"depth {one.depth}  {_neighbour(one)}" for one in answer.tests]
+    lines += [f"... and {answer.more_tests} more (a larger k lists them)"] if answer.more_tests else []
     return "\n".join([*lines, _said(answer.envelope)])
+
+
+def _counted(number: int, envelope: Envelope) -> str:
+    """Return how many there are, as far as that is known."""
+    if envelope.epistemic == "complete":
+        return str(number or "none")
+    return f"at least {number}" if number else "none found"
 
 
 def _row(row: EnclosingRow) -> str:

@@ -220,7 +220,7 @@ class SearchRequest(Ask):
     objective: Literal["auto", "def+caller", "def+test", "single"] = "auto"
     dedupe: bool = True
     glob: Annotated[list[Annotated[str, Field(min_length=1, max_length=200)]], Field(max_length=20)] = []
-    """.gitignore's syntax, `!` excludes; at most three `*` or `{` between two slashes."""
+    """.gitignore's syntax, `!` excludes."""
     type: Annotated[list[Annotated[str, Field(min_length=1, max_length=50)]], Field(max_length=50)] = []
     """ripgrep's names, and those of languages."""
     case_sensitive: bool = False
@@ -281,7 +281,7 @@ class ReachedNeighbour(Neighbour):
     depth: _Line
     """1: it refers to it itself."""
     through: str
-    """symbol_id of the definition by which it was reached."""
+    """symbol_id of the definition by which it was reached; empty where that is outside of the tree."""
 
 
 class ImpactAnswer(_Model):
@@ -292,6 +292,9 @@ class ImpactAnswer(_Model):
     tests: list[ReachedNeighbour]
     """Those of what was reached that are tests."""
     more: _Count = 0
+    """Further ones of `reached` that `k` left out."""
+    more_tests: _Count = 0
+    """Further ones of `tests` that `k` left out."""
     envelope: Envelope
     revision: str
 

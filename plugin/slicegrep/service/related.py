@@ -35,6 +35,8 @@ SURE = 0.8
 _LISTS = ("callers", "callees", "tests")
 _PART = 8
 """A list of a neighbourhood may take an eighth of the time that is left, the last ones more: most take a hundredth."""
+_MOST_WALKED = 1_000
+"""Definitions that an impact looks through, tests and others: past `k`, so that a list that is cut says by how many."""
 _IMPORT = "import"
 _MODULE = "module"
 """The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
@@ -75,7 +77,11 @@ class Related:
                 if len(all_of_them) > k:
                     envelope = _less(envelope, f"{k} of {len(all_of_them)} {name} are listed")
                 envelopes.append(envelope)
-            entry: dict[str, Any] = {**place_of(anchor), **lists, "module": self._graph.module(symbol)}
+            entry: dict[str, Any] = {
+                **place_of(anchor),
+                **lists,
+                "module": self._graph.module(symbol, self._files.prefix),
+            }
             entries.append(NeighbourhoodEntry(**entry, envelope=_together(envelopes)))
         return entries
 
@@ -92,7 +98,7 @@ class Related:
         found = self._graph.impact(
             self._number(one),
             depth=request.depth,
-            most=request.k,
+            most=_MOST_WALKED,
             least_confidence=request.least_confidence,
             until=self._until,
         )
@@ -101,14 +107,14 @@ class Related:
         for step in found.reached:
             said = self._end(step.edge)
             if said is not None:
-                through = id_of(self._files.view, step.through, self._files.prefix)
-                (tests if step.is_test else reached).append(
-                    ReachedNeighbour(**said, depth=step.depth, through=through)
-                )
+                by = ReachedNeighbour(**said, depth=step.depth, through=self._id(step.through))
+                (tests if step.is_test else reached).append(by)
         return ImpactAnswer(
             symbol=Place(**place_of(one)),
-            reached=reached,
-            tests=tests,
+            reached=reached[: request.k],
+            more=max(0, len(reached) - request.k),
+            tests=tests[: request.k],
+            more_tests=max(0, len(tests) - request.k),
             envelope=_said(found.envelope),
             revision=revision_of(self._files.view.root),
         )
@@ -119,6 +125,12 @@ class Related:
         if number is None:
             raise NotFound(f"the file of {one.id!r} is being changed; ask again")
         return number
+
+    def _id(self, symbol: int) -> str:
+        """Return the id of a definition; "" for one outside of the tree."""
+        view, prefix = self._files.view, self._files.prefix
+        row = view.files[view.symbol_file[symbol]]
+        return id_of(view, symbol, prefix) if row is not None and row.path.startswith(prefix) else ""
 
     def _answer(self, one: Definition, found: Found, request: CallersRequest) -> RelatedAnswer:
         related, envelope = self._neighbours(found, request.least_confidence)
