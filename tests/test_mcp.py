@@ -335,11 +335,18 @@ def test_paths_lead_only_to_the_roots_that_the_client_names(home: Path, project:
                 got = await client.call_tool(tool, arguments)
                 assert got.is_error, (tool, path)
                 assert one_text(got) == f"{path} is outside of what this server may read: {project}"
-        got = await client.call_tool("symbol", {"name": f"{outside}:1"})
-        assert got.is_error and "secret" not in one_text(got)
+            for tool, arguments in (
+                ("symbol", {"name": f"{path}:1"}),
+                ("callers", {"symbol_id": f"{path}#secret"}),
+            ):
+                got = await client.call_tool(tool, arguments)
+                assert got.is_error and "return 1" not in one_text(got), (tool, path)
         for path in ("inner.py", "shop/../shop/cart.py", f"{project}/shop/cart.py"):
             got = await client.call_tool("file_map", {"path": path})
             assert one_text(got).startswith("shop/cart.py: 18 lines")
+            for arguments in ({"symbol_id": f"{path}#Cart.total"}, {"name": f"{path}:13"}):
+                got = await client.call_tool("symbol", arguments)
+                assert "<<< shop/cart.py:12-13  Cart.total" in one_text(got), arguments
         got = await client.call_tool("focused_read", {"path": ".", "pattern": "def secret"})
         assert "return 1" not in one_text(got)
 

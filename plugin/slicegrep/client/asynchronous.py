@@ -176,7 +176,7 @@ def _joined(answers: Sequence[EnclosingAnswer]) -> EnclosingAnswer:
 class AsyncAgent:
     """A client of `slicegrep serve`; several calls may be under way at once.
 
-    `url` is that of the server, as `http://127.0.0.1:8471`; `namespace` one of its trees ("" where it has one alone); `agent` who
+    `url` is that of the server, as `http://127.0.0.1:8737`; `namespace` one of its trees ("" where it has one alone); `agent` who
     calls, for the server's record; `timeout` the seconds that a call may take, its second try included. A call is tried once more
     where the connection breaks or the status is 502, 503 or 504. Raises ValueError for what cannot be a URL, a token or a time.
     """

@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["NotThereError", "Place", "RefusedError", "folders_of", "placed"]
+__all__ = ["NotThereError", "Place", "RefusedError", "folders_of", "placed", "places_of"]
 
 _SHOWN = 120
 
@@ -49,7 +49,16 @@ def folders_of(uris: Iterable[str]) -> list[str]:
 
 
 def placed(path: str, roots: Sequence[str]) -> Place:
-    """Return the place of a path: absolute, or relative to a root. Raises RefusedError where there is none, or two.
+    """Return the place of a path. Raises RefusedError where there is none, or two."""
+    there = places_of(path, roots)
+    if len(there) > 1:
+        named = ", ".join(place.full for place in there)
+        raise RefusedError(f"{_short(path or '.')} is in several roots; name one: {named}")
+    return there[0]
+
+
+def places_of(path: str, roots: Sequence[str]) -> list[Place]:
+    """Return the places of a path, absolute or relative to a root; at least one. Raises RefusedError where there is none.
 
     Where links lead counts, not how a path is spelled: `..` and links are free to go where a root holds them.
     """
@@ -62,10 +71,7 @@ def placed(path: str, roots: Sequence[str]) -> Place:
     there = [place for place in places if os.path.lexists(place.full)]
     if not there:
         raise NotThereError(f"{_short(path)}: no such file or folder")
-    if len(there) > 1:
-        named = ", ".join(place.full for place in there)
-        raise RefusedError(f"{_short(path or '.')} is in several roots; name one: {named}")
-    return there[0]
+    return there
 
 
 def _places(path: str, roots: Sequence[str]) -> Iterable[Place]:

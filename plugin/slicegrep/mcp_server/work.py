@@ -11,12 +11,12 @@ from pydantic import BaseModel, ValidationError
 from slicegrep.filemap import map_line
 from slicegrep.home import home_folder
 from slicegrep.mcp_server import texts
-from slicegrep.mcp_server.roots import NotThereError, Place, RefusedError, placed
+from slicegrep.mcp_server.roots import NotThereError, Place, RefusedError, placed, places_of
 from slicegrep.mcp_server.tools import TOOLS, Definition, MapAnswer, Slice, SlicesAnswer, Withheld
 from slicegrep.outline import outline
 from slicegrep.search import SearchError, focused_read
 from slicegrep.service.errors import NotFound, ServiceError
-from slicegrep.service.locations import location_of
+from slicegrep.service.locations import is_location, location_of
 from slicegrep.service.operations import Code
 from slicegrep.source import read_source
 from slicegrep.tokens import weigh
@@ -206,12 +206,12 @@ def _asked_of_a_root(operation: str, text: Callable[[Any], str]) -> Callable[[An
     """Return what asks for a definition by its name or id: of the root that its path names, else of the one that has it."""
 
     def work(request: Any, roots: Sequence[str]) -> _Answered:
-        request, roots = _narrowed(request, roots)
+        asked = _by_root(request, roots)
         found: dict[str, BaseModel] = {}
         missing: NotFound | None = None
-        for root in roots:
+        for root, spelled in asked.items():
             try:
-                found[root] = getattr(_code(root), operation)(request)
+                found[root] = getattr(_code(root), operation)(spelled)
             except NotFound as error:  # noqa: PERF203 (another root may have it)
                 missing = error
         if len(found) > 1:
@@ -222,23 +222,38 @@ def _asked_of_a_root(operation: str, text: Callable[[Any], str]) -> Callable[[An
         if not found:
             raise missing or NotFound("no folder is named")
         (root, answer), *_ = found.items()
-        head = f"in {root}:\n" if len(roots) > 1 else ""
+        head = f"in {root}:\n" if len(asked) > 1 else ""
         return _Answered(head + text(answer), answer)
 
     return work
 
 
-def _narrowed(request: Any, roots: Sequence[str]) -> tuple[Any, Sequence[str]]:
-    """Return the request with a path relative to its root, and the roots to ask: one where an absolute path names it."""
-    for field in ("symbol_id", "name"):
-        text = getattr(request, field)
-        if os.path.isabs(text):
-            for root in sorted(roots, key=len, reverse=True):
-                if text.startswith(root.rstrip("/") + "/"):
-                    rest = text[len(root.rstrip("/")) + 1 :]
-                    return request.model_copy(update={field: rest}), [root]
-            raise RefusedError(f"{text:.120} is outside of what this server may read: {', '.join(roots)}")
-    return request, roots
+def _by_root(request: Any, roots: Sequence[str]) -> dict[str, Any]:
+    """Return what each root is to be asked: those in which the path of an id or a location is, else all of them.
+
+    Raises RefusedError for an absolute path that is in none.
+    """
+    field = "symbol_id" if request.symbol_id else "name"
+    text = getattr(request, field)
+    found: dict[str, Any] = {}
+    refused: RefusedError | None = None
+    for end in _path_ends(field, text):
+        try:
+            for place in places_of(text[:end], roots):
+                spelled = request.model_copy(update={field: place.path + text[end:]})
+                found.setdefault(place.root, spelled)
+        except RefusedError as error:  # noqa: PERF203 (another end may be the right one)
+            refused = refused or error
+    if refused and not found and os.path.isabs(text):
+        raise refused
+    return found or dict.fromkeys(roots, request)
+
+
+def _path_ends(field: str, text: str) -> list[int]:
+    """Return where the path in an id or a location may end: paths may hold `#`, and so may names."""
+    if field == "symbol_id":
+        return [at for at, letter in enumerate(text) if letter == "#"]
+    return [text.rindex(":")] if is_location(text) else []
 
 
 @lru_cache(maxsize=16)

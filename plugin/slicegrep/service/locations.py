@@ -7,12 +7,18 @@ from functools import lru_cache
 
 from slicegrep.service.errors import BadLocation
 
-__all__ = ["LOCATION", "inside", "location_of"]
+__all__ = ["LOCATION", "inside", "is_location", "location_of"]
 
 LOCATION = r"([\s\S]+):(0{0,8}[1-9][0-9]{0,8})"
 """A path may hold colons, spaces and line ends; a billion lines are more than any file has."""
 _LOCATION = re.compile(LOCATION)
+_MEANT = re.compile(r".+:[0-9]+", re.DOTALL)
 _SHOWN = 80
+
+
+def is_location(text: str) -> bool:
+    """Whether a text is meant as PATH:LINE and is no name, right or wrong."""
+    return _MEANT.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=4_096)

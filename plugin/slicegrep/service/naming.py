@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from slicegrep.languages import is_test_path
 from slicegrep.outline import enclosing_kinds
 from slicegrep.service.errors import Ambiguous, Invalid, NotFound
-from slicegrep.service.locations import inside, location_of
+from slicegrep.service.locations import inside, is_location, location_of
 from slicegrep.service.symbol_ids import symbol_of
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Definition", "named", "place_of", "the_one"]
 
-_IS_LOCATION = re.compile(r".+:[0-9]+", re.DOTALL)
 _BETWEEN = re.compile(r"::|[.#/:\\]")
 """What stands between the parts of a qualified name, in one language or another."""
 _LISTED = 5
@@ -46,7 +45,7 @@ def named(files: Files, symbol_id: str, name: str) -> list[Definition]:
         raise Invalid("give either symbol_id or name, one of the two")
     if symbol_id:
         found = _with_id(files, symbol_id)
-    elif _IS_LOCATION.fullmatch(name):
+    elif is_location(name):
         found = _around(files, name)
     else:
         found = _with_name(files, name)

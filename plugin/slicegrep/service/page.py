@@ -13,7 +13,7 @@ _STYLE = (
     "code,pre{font-family:ui-monospace,monospace;background:#8882}pre{padding:.6rem;overflow:auto}"
 )
 _FIRST = (
-    "<p>Every call but /v1/health shows a token: <code>Authorization: Bearer TOKEN</code>. "
+    "<p>No question about code is answered without a token: <code>Authorization: Bearer TOKEN</code>. "
     'For programs: <a href="openapi.json">openapi.json</a>.</p>'
 )
 
