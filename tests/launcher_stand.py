@@ -44,7 +44,7 @@ _STUB = """
 import json, os, sys, time
 given = sys.stdin.buffer.read() if {reads} else b""
 record = dict(script={script!r}, words=sys.argv[1:], stdin=given.hex(), session=os.getsid(0), isolated=sys.flags.isolated,
-    no_site=sys.flags.no_site, no_bytecode=sys.flags.dont_write_bytecode, pycache=sys.pycache_prefix, token=os.environ.get("CLAUDE_CODE_MESSAGING_TOKEN"))
+    no_site=sys.flags.no_site, no_bytecode=sys.flags.dont_write_bytecode, pycache=sys._xoptions.get("slicegrep_pyc"), token=os.environ.get("CLAUDE_CODE_MESSAGING_TOKEN"))
 def note(suffix):
     name = os.path.join({calls!r}, "%d-%d%s" % (time.time_ns(), os.getpid(), suffix))
     with open(name + ".part", "w") as file:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["mend"]
+__all__ = ["MENDED", "mend"]
+
+MENDED = "byte code that was cut off, on a full disk perhaps, is deleted and will be made anew: run it again"
 
 
 def mend(error: BaseException, prefix: str | None) -> bool:

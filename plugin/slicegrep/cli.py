@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from slicegrep.bytecode import MENDED, mend
 from slicegrep.commands import COMMANDS
 from slicegrep.commands.parser import Parser, UsageError
 from slicegrep.terminal import complain, open_streams, write
@@ -38,11 +39,16 @@ def main(words: Sequence[str] | None = None) -> int:
         _drop_output()  # a full disk: what is left of the output would fail once more at the end
         complain(_told(error))
         return 2
-    except (UsageError, ValueError) as error:
+    except UsageError as error:
         complain(str(error))
         return 2
     except Exception as error:  # noqa: BLE001 (the process boundary: one line that says where, not a traceback)
-        complain(f"a fault of slicegrep's own, or of its set-up (slicegrep doctor): {_placed(error)}")
+        if mend(error, sys.pycache_prefix):
+            complain(MENDED)
+        elif isinstance(error, ValueError):
+            complain(str(error))
+        else:
+            complain(f"a fault of slicegrep's own, or of its set-up (slicegrep doctor): {_placed(error)}")
         return 2
     return status
 

@@ -235,18 +235,15 @@ def warm_up(place: Place) -> None:
     sources = Path(__file__).resolve().parents[1]
     modules = _modules(place) if place.requirements else {}
     code = (
-        "import importlib, pkgutil, sys\nsys.path.insert(0, sys.argv[1])\nimport slicegrep\n"
+        "import sys\nsys.pycache_prefix = sys.argv.pop(1)\nsys.path.insert(0, sys.argv[1])\n"
+        "import compileall, importlib, pkgutil, slicegrep\ncompileall.compile_dir(slicegrep.__path__[0], quiet=2)\n"
         "found = [m.name for m in pkgutil.walk_packages(slicegrep.__path__, 'slicegrep.')]\n"
         "for name in sys.argv[2:] + [n for n in found if not n.endswith('.__main__')]:\n"
         "    try:\n        importlib.import_module(name)\n    except Exception:\n        pass"
     )
-    start = [str(place.python), "-I", "-X", f"pycache_prefix={place.home / 'pyc'}"]
-    for rest in (
-        ["-m", "compileall", "-q", str(sources / "slicegrep")],
-        ["-c", code, str(sources), *modules],
-    ):
-        with suppress(CommandError):  # it only makes the first hook faster
-            run([*start, *rest], seconds=_SHORT_SECONDS)
+    words = [str(place.python), "-I", "-c", code, str(place.home / "pyc"), str(sources), *modules]
+    with suppress(CommandError):  # it only makes the first hook faster
+        run(words, seconds=_SHORT_SECONDS)
 
 
 def is_sound(place: Place) -> bool:

@@ -6,7 +6,6 @@ import faulthandler
 import gc
 import os
 import sys
-from contextlib import suppress
 
 SEARCH_GRACE = 0.7
 """Seconds past the limit of annotating for what is around it: the start, the notes for the focus."""
@@ -66,6 +65,7 @@ def _run(event: str, environment: dict[str, str]) -> None:
 
 def main() -> None:
     """Run one event. Whatever goes wrong, the plain call happens: nothing is printed and the exit code is 0."""
+    sys.pycache_prefix = sys._xoptions.get("slicegrep_pyc", sys.pycache_prefix)  # noqa: SLF001 (documented)
     gc.disable()  # the process ends before collecting would pay: 4 to 18 ms of annotating 200 hits
     event = sys.argv[1] if len(sys.argv) > 1 else ""
     sys.path.insert(0, _PACKAGES)
@@ -78,9 +78,7 @@ def main() -> None:
     except Exception as error:  # noqa: BLE001 (the process boundary: no fault of ours may reach the session)
         _note_failure(event, environment, error)
     finally:
-        if mark:
-            with suppress(OSError):
-                os.unlink(mark)
+        _end(mark)
     os._exit(0)  # skips the interpreter's own farewell: 3 ms, and a thread that would not end
 
 
@@ -96,9 +94,25 @@ def _begin(event: str, environment: dict[str, str]) -> str:
     return mark
 
 
+def _end(mark: str) -> None:
+    if mark:
+        try:
+            os.unlink(mark)
+        except OSError:
+            return
+
+
 def _note_failure(event: str, environment: dict[str, str], error: BaseException) -> None:
-    """Record what failed and where in our code, without any text of the session."""
+    """Mend byte code that was cut off, and record what failed and where in our code, without any text of the session."""
+    prefix, sys.pycache_prefix = (
+        sys.pycache_prefix,
+        None,
+    )  # it may be that very module's that is needed to mend it
+    sys.dont_write_bytecode = True
     try:
+        from slicegrep.bytecode import mend  # noqa: PLC0415
+
+        mend(error, prefix)
         from slicegrep import ledger  # noqa: PLC0415
         from slicegrep.home import home_folder  # noqa: PLC0415
 

@@ -29,7 +29,10 @@ _FLUSH_POSTINGS = 1_000_000
 """After so many files or (term, chunk) pairs a worker hands its segment over. As much is lost when a build is killed (a second
 of work), and as much memory is taken (some 20 MB); fewer and larger segments are quicker to write and to read."""
 
-_START = "import sys; sys.path[:] = sys.argv[1:]; from slicegrep.index.worker import serve; serve()"
+_START = (
+    "import sys; sys.pycache_prefix = sys.argv[1] or None; sys.path[:] = sys.argv[2:]; "
+    "from slicegrep.index.worker import serve; serve()"
+)
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 _File = tuple[str, "Status"]
@@ -127,10 +130,9 @@ class Team:
     @contextmanager
     def _worker(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:
         options = ["-I", "-S", "-B"] if sys.dont_write_bytecode else ["-I", "-S"]
-        if sys.pycache_prefix:
-            options += ["-X", f"pycache_prefix={sys.pycache_prefix}"]
+        paths = [_PACKAGES, *map(os.path.abspath, sys.path)]
         process = subprocess.Popen(
-            [sys.executable, *options, "-c", _START, _PACKAGES, *map(os.path.abspath, sys.path)],
+            [sys.executable, *options, "-c", _START, sys.pycache_prefix or "", *paths],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
