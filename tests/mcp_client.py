@@ -65,7 +65,9 @@ def one_text(result: types.CallToolResult) -> str:
 class ByHand:
     """A server whose lines of JSON the test writes and reads itself."""
 
-    def __init__(self, home: Path, cwd: Path) -> None:
+    def __init__(self, home: Path, cwd: Path, *, roots: Any = None) -> None:
+        """`roots` is what a client that has them answers when it is asked for them."""
+        self._roots = roots
         self.process = subprocess.Popen(
             command("mcp"),
             cwd=cwd,
@@ -76,7 +78,8 @@ class ByHand:
         )
         self._id = 0
         who = {"name": "tests", "version": "1"}
-        self.answer(self.ask("initialize", protocolVersion="2025-06-18", capabilities={}, clientInfo=who))
+        able = {} if roots is None else {"roots": {}}
+        self.answer(self.ask("initialize", protocolVersion="2025-06-18", capabilities=able, clientInfo=who))
         self.send(method="notifications/initialized")
 
     def send(self, **message: Any) -> None:
@@ -106,6 +109,8 @@ class ByHand:
             line = self.process.stdout.readline()
             assert line, "the server ended"
             message: dict[str, Any] = json.loads(line)
+            if message.get("method") == "roots/list":
+                self.send(id=message["id"], result=self._roots)
             if message.get("id") == ident and "method" not in message:
                 return message
 

@@ -388,6 +388,35 @@ def test_roots_that_are_not_there_open_nothing(home: Path, project: Path, mode: 
     with_client(test, home, project, mode=mode, roots=lambda: [project / "gone", project / "README.md"])
 
 
+@pytest.mark.parametrize(
+    "roots",
+    [
+        {"roots": [{"uri": "vscode-vfs://github/x/y"}]},
+        {"roots": [{"uri": "http://x/y"}, {"name": "no"}, "text"]},
+        {"roots": [{"uri": "file:///"}]},
+        {"roots": "none"},
+        {},
+    ],
+)
+def test_roots_that_are_no_folders_open_nothing(home: Path, project: Path, roots: Any) -> None:
+    """Neither the working directory nor the top of the file system, whatever the client answers."""
+    server = ByHand(home, project, roots=roots)
+    result = server.answer(server.call("file_map", path="shop/pay.py"))["result"]
+    assert result["isError"]
+    assert result["content"][0]["text"].startswith("no folder is open to this server: ")
+    assert server.end()[0] == 0
+
+
+def test_a_root_that_is_no_folder_does_not_hide_the_others(home: Path, project: Path) -> None:
+    """The good one is open, and nothing beside it."""
+    roots = {"roots": [{"uri": "vscode-vfs://github/x/y"}, {"uri": project.as_uri()}]}
+    server = ByHand(home, project.parent, roots=roots)
+    result = server.answer(server.call("file_map", path="shop/pay.py"))["result"]
+    assert result["content"][0]["text"].startswith("shop/pay.py: ")
+    assert server.answer(server.call("file_map", path="../home"))["result"]["isError"]
+    assert server.end()[0] == 0
+
+
 @pytest.mark.filterwarnings("ignore:The roots capability is deprecated")
 def test_other_roots_count_from_the_moment_that_the_client_says_so(home: Path, project: Path) -> None:
     """roots/list_changed closes one folder and opens another."""

@@ -33,8 +33,8 @@ SHOWS_TYPED = frozenset({"claude-code"})
 """Clients that show the model the typed result, as JSON, in place of the text (2.1.100 and 2.1.332): it costs up to five times as many
 tokens and has no line numbers, so that they get the text alone."""
 NOTHING_OPEN = (
-    "no folder is open to this server: the client names none that is there, "
-    "or it names none at all and the working directory is the top of the file system"
+    "no folder is open to this server: of what the client names none is a folder that is there, or it did not answer, "
+    "or it names none and the working directory is the top of the file system, which is never open"
 )
 
 _ROOTS = "roots"
@@ -131,7 +131,7 @@ class _Session:
         self._changes += 1
 
     async def _named_roots(self, context: Any, params: types.CallToolRequestParams) -> list[str] | None:
-        """Return the folders that the client names, or the working directory.
+        """Return the folders that the client names; the working directory where it knows no roots, or has none.
 
         None where the client is to be asked by the answer, and calls again with what it says: the protocol of 2026 has no requests
         of the server's own.
@@ -143,39 +143,46 @@ class _Session:
             if self._roots is not None:
                 return self._roots
             before = self._changes
-            roots = _opened(await _asked(context))
-            if before == self._changes:  # they are not older than what was said meanwhile
+            named = await _asked(context)
+            roots = _opened(named)
+            if (
+                named is not None and before == self._changes
+            ):  # they are not older than what was said meanwhile
                 self._roots = roots
             return roots
         told = (params.input_responses or {}).get(_ROOTS)
         if isinstance(told, types.ListRootsResult):
             return _opened([str(root.uri) for root in told.roots])
-        return None if params.input_responses is None else _opened([])
+        return None if params.input_responses is None else []
 
 
-async def _asked(context: Any) -> list[str]:
-    """Return the URIs of the client's roots; none where it cannot say."""
+class _Told(types.Result):
+    """The client's answer, in which each root is looked at for itself: one that is no file must not hide the others."""
+
+    roots: list[Any]
+
+
+async def _asked(context: Any) -> list[str] | None:
+    """Return the URIs of the client's roots; None where it does not say."""
     try:
         told = await context.session.send_request(
-            types.ListRootsRequest(), types.ListRootsResult, request_read_timeout_seconds=ROOTS_SECONDS
+            types.ListRootsRequest(), _Told, request_read_timeout_seconds=ROOTS_SECONDS
         )
     except (MCPError, ValidationError) as error:
-        complain(
-            f"mcp: the client did not name its roots ({type(error).__name__}); the working directory serves"
-        )
-        return []
-    return [str(root.uri) for root in told.roots]
+        complain(f"mcp: the client did not name its roots ({type(error).__name__}), so nothing is open")
+        return None
+    return [str(root.get("uri")) if isinstance(root, dict) else "" for root in told.roots]
 
 
-def _opened(uris: list[str]) -> list[str]:
-    """Return the folders of the roots that are there; of no roots the server's own folder, but not the top of the file system.
+def _opened(uris: list[str] | None) -> list[str]:
+    """Return the folders of the roots that are there; of no roots the server's own folder.
 
-    Some clients start their servers there.
+    Never the top of the file system: some clients start their servers there, and it is no project.
     """
-    if uris:
-        return folders_of(uris)
-    folder = os.path.realpath(os.getcwd())
-    return [] if folder == os.path.dirname(folder) else [folder]
+    if uris is None:
+        return []
+    folders = folders_of(uris) if uris else [os.path.realpath(os.getcwd())]
+    return [folder for folder in folders if folder != os.path.dirname(folder)]
 
 
 def _refused(sentence: str) -> types.CallToolResult:
