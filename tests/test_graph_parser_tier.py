@@ -16,7 +16,7 @@ from graph_tree import symbol_of
 from slicegrep.graph import kept, uses
 from slicegrep.graph.facts import Binding, FileFacts, Use
 from slicegrep.graph.kept import Kept, kept_of
-from slicegrep.graph.parser_tier import DYNAMIC, ParserTier
+from slicegrep.graph.parser_tier import CHANGED, DYNAMIC, ParserTier
 from slicegrep.index import open_view, view_of
 from slicegrep.source import source_of
 
@@ -341,6 +341,28 @@ def test_a_changed_file_is_found_anew(tmp_path):
     assert lines() == []
     (root / "b.py").write_text("from a import f\n\n\ndef g():\n    f()\n")
     assert lines() == [(1,), (5,)]
+
+
+@pytest.mark.parametrize("warm", [False, True])
+def test_a_file_that_changes_after_the_index_looked_names_no_other_definition(tmp_path, warm):
+    """It is left out and named, or its lines are those of the content whose definitions are known; never a mix of both."""
+    caller = "from a import f\n\n\ndef g():\n    f()\n\n\ndef h():\n    pass\n"
+    root = workspace(tmp_path / "w", a_py="def f(): ...\n", b_py=caller)
+    home = str(tmp_path / "home")
+    view = open_view(str(root), home)
+    number = symbol_of(view, "a.py", "f")
+    if warm:
+        ParserTier(view, home).callers(number, until=far())
+    (root / "b.py").write_text(caller.replace("def g", "\n\n\n\ndef g"))
+    edges, causes = ParserTier(view, home).callers(number, until=far())
+    assert [edge.lines for edge in edges] == ([(1,), (5,)] if warm else [])
+    assert (CHANGED in causes) is not warm
+    callees, causes = ParserTier(view, home).callees(symbol_of(view, "b.py", "g"), until=far())
+    assert [edge.symbol for edge in callees] == ([number] if warm else [])
+    assert (CHANGED in causes) is not warm
+    edges, causes = ParserTier(open_view(str(root), home), home).callers(number, until=far())
+    assert [edge.lines for edge in edges] == [(1,), (9,)]
+    assert CHANGED not in causes
 
 
 def test_a_workspace_has_one_file_named_as_its_index(tmp_path):

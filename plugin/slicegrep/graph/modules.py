@@ -12,8 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from slicegrep.index import View
+    from slicegrep.types import Source
 
-__all__ = ["FAMILY", "Modules"]
+__all__ = ["FAMILY", "Modules", "as_indexed"]
 
 FAMILY = {
     "javascript": "script",
@@ -43,6 +44,13 @@ _JSON_COMMENT = re.compile(r'(?P<text>"(?:[^"\\\n]|\\.)*")|//[^\n]*|/\*.*?\*/', 
 _TRAILING = re.compile(r",(\s*[}\]])")
 _SOURCES = ("src/", "", "lib/", "source/")
 """Folders of a package in which its modules are looked for, the likeliest first."""
+
+
+def as_indexed(view: View, file: int) -> Source | None:
+    """Return a file of the view with the content that its definitions are of; None where it has another by now."""
+    row = view.files[file]
+    source = view.read(row.path) if row is not None else None
+    return source if source is not None and source.digest == view.digest(file) else None
 
 
 class Modules:
@@ -182,7 +190,7 @@ class Modules:
             and posixpath.basename(row.path).startswith(names)
         ]
         for row in sorted(rows, key=lambda row: row.path.count("/"))[:_MANIFESTS]:
-            source = self._view.read(row.path)
+            source = as_indexed(self._view, row.id)
             text = (
                 _JSON_COMMENT.sub(lambda match: match["text"] or "", source.text)
                 if source is not None
@@ -275,7 +283,7 @@ class Modules:
         found = []
         for row in self._view.files:
             if row is not None and posixpath.basename(row.path) == "go.mod":
-                source = self._view.read(row.path)
+                source = as_indexed(self._view, row.id)
                 named = (
                     re.search(r"^\s*module\s+(\S+)", source.text, re.MULTILINE)
                     if source is not None

@@ -12,6 +12,7 @@ from weakref import WeakKeyDictionary, proxy, ref
 
 from slicegrep.graph.facts import STRENGTH, FileFacts
 from slicegrep.graph.kept import kept_of
+from slicegrep.graph.modules import as_indexed
 from slicegrep.graph.places import around
 from slicegrep.graph.resolve import CONSTRUCTORS, Resolver
 from slicegrep.graph.uses import LONG_LINES, TOO_LONG, facts_of
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from slicegrep.graph.facts import Use
     from slicegrep.index import SymbolRow, View
 
-__all__ = ["DYNAMIC", "ParserTier"]
+__all__ = ["CHANGED", "DYNAMIC", "ParserTier"]
 
 DYNAMIC = "parser tier: dynamic calls are not resolved"
+CHANGED = "parser tier: a file was left out, for it changed after the index had looked"
 _WRITTEN_AT_ONCE = 64
 """Files whose facts are written together: a transaction takes about as long as parsing one."""
 _MOST_USES = 300_000
@@ -212,7 +214,7 @@ class _State:
         return known
 
     def facts_of(self, file: int) -> FileFacts:
-        """Return the facts of a file, by its content."""
+        """Return the facts of a file, by its content in the view; without any where it has another by now."""
         facts = self._facts.get(file)
         if facts is None:
             facts = self._looked_up(file)
@@ -225,24 +227,23 @@ class _State:
     def _looked_up(self, file: int) -> FileFacts:
         view = self._view()
         row = view.files[file] if view is not None else None
-        source = (
-            view.read(row.path)
-            if view is not None and row is not None and row.language in LANGUAGES
-            else None
-        )
-        if source is None or row is None or "minified" in row.flags:
+        if view is None or row is None or row.language not in LANGUAGES or "minified" in row.flags:
             return FileFacts()
-        how = f"{source.digest} {row.language} {posixpath.splitext(row.path)[1]}"
+        how = f"{view.digest(file)} {row.language} {posixpath.splitext(row.path)[1]}"
         key = blake2b(how.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
         facts = self._kept.get([key]).get(key)
-        if facts is None:
-            facts = facts_of(source)
-            if TOO_LONG in facts.causes:  # another time the machine may be less busy
-                return facts
-            with self._lock:
-                self._new[key] = facts
-            if len(self._new) >= _WRITTEN_AT_ONCE:
-                self.write()
+        if facts is not None:
+            return facts
+        source = as_indexed(view, file)
+        if source is None:
+            return FileFacts(causes=(CHANGED,))
+        facts = facts_of(source)
+        if TOO_LONG in facts.causes:  # another time the machine may be less busy
+            return facts
+        with self._lock:
+            self._new[key] = facts
+        if len(self._new) >= _WRITTEN_AT_ONCE:
+            self.write()
         return facts
 
     def write(self) -> None:
