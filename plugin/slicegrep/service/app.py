@@ -22,7 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request  # noqa: TC002 (FastAPI reads the annotation)
 
 from slicegrep import __version__
-from slicegrep.service.desk import Desk
+from slicegrep.service.desk import Desk, Lane
 from slicegrep.service.edge import Edge, body_of
 from slicegrep.service.errors import Forbidden, Invalid, NotFound, ServiceError, Unauthorized, WrongType
 from slicegrep.service.logs import log
@@ -196,11 +196,11 @@ class _Serving:
     def holder(self, request: Request) -> Holder:
         """Return whose token a call shows. Raises Unauthorized."""
         scheme, _, token = request.headers.get("authorization", "").partition(" ")
-        holder = self._tokens.holder(token.strip()) if scheme.lower() == "bearer" else None
+        if scheme.lower() != "bearer" or not token.strip():
+            raise Unauthorized("a token is needed: the header `Authorization: Bearer TOKEN`")
+        holder = self._tokens.holder(token.strip())
         if holder is None:
-            raise Unauthorized(
-                "a token is needed: the header `Authorization: Bearer TOKEN`, with one that this server knows"
-            )
+            raise Unauthorized("this server does not know that token")
         return holder
 
     def admin(self, request: Request) -> None:
@@ -268,7 +268,7 @@ def _endpoint(
                     answer = getattr(code, name)(asked)
                     return _json(answer), getattr(answer, "resolved", 1)
 
-                body, resolved = await serving.desk.run(place, work)
+                body, resolved = await serving.desk.run(place, work, _lane(name, asked))
             status = 200
             return Response(body, media_type=_JSON)
         except ServiceError as error:
@@ -280,6 +280,14 @@ def _endpoint(
             serving.note(Call(time.time(), agent, holder.name, name, namespace, count, resolved, ms, status))
 
     return endpoint
+
+
+def _lane(name: str, asked: Ask) -> Lane:
+    if name == "search":
+        return Lane.SEARCH
+    if name in ("enclosing", "symbol") and not getattr(asked, "neighbours", False):
+        return Lane.QUICK
+    return Lane.GRAPH
 
 
 _Request = TypeVar("_Request", bound=Ask)
