@@ -53,7 +53,9 @@ def placed(path: str, roots: Sequence[str]) -> Place:
     there = places_of(path, roots)
     if len(there) > 1:
         named = ", ".join(place.full for place in there)
-        raise RefusedError(f"{_short(path or '.')} is in several roots; name one: {named}")
+        if not path:
+            raise RefusedError(f"several folders are open; name one as path: {named}")
+        raise RefusedError(f"{_short(path)} is in several roots; name one: {named}")
     return there[0]
 
 

@@ -14,6 +14,7 @@ from slicegrep.mcp_server import texts
 from slicegrep.mcp_server.roots import NotThereError, Place, RefusedError, placed, places_of
 from slicegrep.mcp_server.tools import TOOLS, Definition, MapAnswer, Slice, SlicesAnswer, Withheld
 from slicegrep.outline import outline
+from slicegrep.present import printable
 from slicegrep.search import SearchError, focused_read
 from slicegrep.service.errors import NotFound, ServiceError
 from slicegrep.service.locations import is_location, location_of
@@ -62,7 +63,7 @@ def answer_of(tool: str, arguments: dict[str, Any], roots: Sequence[str]) -> tup
 def told(error: Exception) -> str:
     """Return one sentence for whoever called; of a fault of our own where it happened, without file content."""
     if isinstance(error, ServiceError | RefusedError | SearchError):
-        return str(error).replace("\n", " ")
+        return printable(str(error))
     if isinstance(error, OSError):
         return f"{error.strerror or type(error).__name__}"
     at = error.__traceback__
