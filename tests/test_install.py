@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from slicegrep.service.record import Record
 from small_index import SmallIndex, small_index
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -401,6 +402,17 @@ def test_remove_deletes_the_home_folder(world: World) -> None:
     assert world.run("setup", "--remove") == (0, "", f"slicegrep: removed {world.home}\n")
     assert not world.home.exists()
     assert world.run("setup", "--remove")[0] == 0
+
+
+def test_remove_knows_a_ledger_that_was_put_aside(world: World) -> None:
+    """The server renames a damaged one, and leaves it to be looked at."""
+    ledger = world.home / "server.sqlite"
+    ledger.parent.mkdir()
+    ledger.write_text("no database" * 99)
+    Record(str(ledger)).close()
+    assert len(list(world.home.iterdir())) > 1
+    assert world.run("setup", "--remove")[0] == 0
+    assert not world.home.exists()
 
 
 def test_remove_refuses_a_folder_that_holds_anything_else(world: World) -> None:

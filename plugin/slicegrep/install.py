@@ -43,7 +43,7 @@ __all__ = ["HOME_ENTRIES", "last_failure", "main", "retry_at", "set_up"]
 HOME_ENTRIES = frozenset(
     {
         "config.json", "env", "graph", "index", "ledger", "log", "notice", "pyc", "run", "server.sqlite", "server.sqlite-shm",
-        "server.sqlite-wal", "server.tokens", "state", "token", "vocab",
+        "server.sqlite-wal", "server.sqlite.damaged", "server.tokens", "state", "token", "vocab",
     }
 )  # fmt: skip
 """What slicegrep keeps in its home folder: `--remove` refuses a folder that holds anything else."""
