@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -17,11 +18,11 @@ import pytest
 from enclosing_server import enclosing_server
 from index_told import PLUGIN, write
 from slicegrep.annotate import Row, annotate
+from slicegrep.graph.scip_store import graph_path
 from slicegrep.index import let_go
-from slicegrep.index.place import index_path
 from slicegrep.index.points import outlines
-from slicegrep.related import block_of
-from slicegrep.service.models import EnclosingRequest
+from slicegrep.related import ASKED_EACH, MOST_FUNCTIONS, block_of
+from slicegrep.service.models import MOST_ANCHORS, MOST_NEIGHBOURS, EnclosingRequest
 from slicegrep.service.operations import Code
 from slicegrep.shim.answers import answers_of
 from slicegrep.shim.knobs import Knobs
@@ -107,13 +108,14 @@ def test_a_line_for_each_function_in_the_order_of_the_hits(tree: Path) -> None:
 
 def test_a_server_s_block_is_the_same(tree: Path) -> None:
     """Asked in the call that brings the definitions, and only where the block is wanted."""
-    local = related(tree)
+    local, least = related(tree), related(tree, SLICEGREP_SHIM_GRAPH_K="1")
     with enclosing_server(tree) as server:
         named = {"SLICEGREP_BASE_URL": server.url, "SLICEGREP_API_KEY": "k"}
         server.reply = lambda _: served(tree, server.calls[-1])
-        assert related(tree, **named, SLICEGREP_SHIM_GRAPH_K="3") == local
+        assert related(tree, **named) == local
         [call] = server.calls
-        assert (call["neighbours"], call["neighbour_k"]) == (True, 3)
+        assert (call["neighbours"], call["neighbour_k"]) == (True, MOST_NEIGHBOURS)
+        assert related(tree, **named, SLICEGREP_SHIM_GRAPH_K="1") == least
         assert related(tree, **named, SLICEGREP_SHIM_GRAPH="off") == ""
         assert "neighbours" not in server.calls[-1]
 
@@ -142,14 +144,58 @@ def test_no_more_functions_than_wanted(tree: Path) -> None:
 
 
 def test_no_more_neighbours_than_wanted(tmp_path: Path) -> None:
-    """SLICEGREP_SHIM_GRAPH_K callers, and the line says that there are more."""
-    callers = "".join(f"def use{n}():\n    return price({n})\n" for n in range(9))
-    write(tmp_path / "tree", {"item.py": "def price(item):\n    return item\n" + callers})
+    """SLICEGREP_SHIM_GRAPH_K callers, none of them a test, and the line says of how many."""
+    price = "def price(item):\n    return item\n"
     hit = "item.py:2:    return item\n"
-    for k, shown in (("2", 2), ("20", 9)):
+    for count, k, told in (
+        (9, "2", "callers (2 of 9): "),
+        (9, "20", "callers: "),
+        (30, "5", "callers (5 of 20 or more): "),
+    ):
+        callers = "".join(f"def use{n}():\n    return price({n})\n" for n in range(count))
+        write(tmp_path / "tree", {"item.py": price + callers})
         [line] = related(tmp_path / "tree", hit, SLICEGREP_SHIM_GRAPH_K=k).splitlines()[1:]
-        assert line.partition(" (lower bound")[0].count(" item.py:") == shown
-        assert ("2 of 9 callers" in line) == (k == "2")
+        assert told in line
+        assert line.partition(" (lower bound")[0].count(" item.py:") == min(int(k), count)
+
+
+def test_tests_take_no_caller_s_place(tmp_path: Path) -> None:
+    """As many callers as are wanted, though the graph tells of the tests among them first."""
+    tests = "from item import price\n" + "".join(f"def test_{n}():\n    price({n})\n" for n in range(4))
+    use = "from item import price\ndef use():\n    return price(1)\n"
+    price = "def price(item):\n    return item\n"
+    write(tmp_path / "tree", {"item.py": price, "test_a.py": tests, "use.py": use})
+    [line] = related(
+        tmp_path / "tree", "item.py:2:    return item\n", SLICEGREP_SHIM_GRAPH_K="1"
+    ).splitlines()[1:]
+    assert "callers: use use.py:3; tests (1 of 4): " in line
+
+
+def test_a_cause_is_told_once(tree: Path) -> None:
+    """Each line says that it may lack something, the first one why."""
+    first, second = related(tree).splitlines()[1:]
+    cause = re.findall(r" \(lower bound: (.*?)(?:, and \d more)?\)$", first)[0]
+    assert (cause in second, " (lower bound: as above" in second) == (False, True)
+
+
+def test_no_more_functions_are_asked_for_than_a_call_tells_of(tree: Path) -> None:
+    """More than SLICEGREP_SHIM_GRAPH_MAX_ANCHORS of 20 count as 20: of others a server would say nothing."""
+    knobs = Knobs({"SLICEGREP_SHIM_GRAPH_MAX_ANCHORS": "300", "SLICEGREP_SHIM_GRAPH_K": "300"})
+    assert (knobs.graph_max_anchors, knobs.graph_k) == (MOST_ANCHORS, MOST_NEIGHBOURS)
+    assert (MOST_FUNCTIONS, ASKED_EACH) == (MOST_ANCHORS, MOST_NEIGHBOURS)
+    write(tree, {"many.py": "".join(f"def f{n}():\n    return {n}\n" for n in range(21))})
+    hits = [f"many.py:{2 * n + 2}:    return {n}\n" for n in range(21)]
+    assert related(tree, "".join(hits), SLICEGREP_SHIM_GRAPH_MAX_ANCHORS="300") == ""
+    assert len(related(tree, "".join(hits[1:])).splitlines()) == 1 + 20
+
+
+def test_a_file_name_that_is_no_utf_8_costs_its_own_line_alone(tree: Path) -> None:
+    """The operations cannot be asked about it."""
+    odd = "shop/od\udcffd.py"
+    with open(os.fsencode(tree / odd), "w", encoding="utf-8") as file:
+        file.write("def odd():\n    return 1\n")
+    block = related(tree, f"{odd}:2:    return 1\n" + HITS)
+    assert [line.split(" (")[0] for line in block.splitlines()[1:]] == ["Cart.add", "price"]
 
 
 def test_an_index_that_is_not_made_in_time_is_there_later(tree: Path) -> None:
@@ -189,7 +235,7 @@ def test_it_holds_no_output_up(tree: Path) -> None:
     process = started(tree, 0.05)
     assert process.communicate(timeout=20)[0] == ""
     with (
-        open(index_path(os.path.realpath(tree), home_of(tree)) + ".graph.lock") as lock,
+        open(graph_path(os.path.realpath(tree), home_of(tree), ".lock")) as lock,
         pytest.raises(BlockingIOError),  # it is still at work
     ):
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -240,7 +286,7 @@ def test_a_name_or_path_never_begins_another_line() -> None:
         "tests": [],
         "envelope": {"epistemic": "lower_bound", "causes": ["c\n1", "2"]},
     }
-    assert block_of([entry]).splitlines() == [
+    assert block_of([entry], 5).splitlines() == [
         HEADER.strip(),
-        "f [Related?[31m (m ) callers: f [Related?[31m a b.py:7 (lower bound: c 1; 2)",
+        "f [Related?[31m (m ) callers: f [Related?[31m a b.py:7 (lower bound: c 1, and 1 more)",
     ]

@@ -10,6 +10,8 @@ import signal
 import time
 from collections.abc import Callable  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
+from slicegrep.home import make_folder
+
 __all__ = ["done_apart"]
 
 _LONGEST_SECONDS = 60
@@ -65,7 +67,7 @@ def _work(work: Callable[[], bytes], lock: str, until: float, writing: int) -> N
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.alarm(_LONGEST_SECONDS)
     gc.enable()  # the shim switches it off
-    os.makedirs(os.path.dirname(lock), 0o700, exist_ok=True)
+    make_folder(os.path.dirname(lock))
     held = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     while True:
         try:

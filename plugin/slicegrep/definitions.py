@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
-from slicegrep.index.place import workspace_of
+from slicegrep.index.place import inside, workspace_of
 from slicegrep.index.points import outlines
 from slicegrep.outline import enclosing
 from slicegrep.types import Outline, Source, Symbol
@@ -60,11 +60,8 @@ class DefinitionsUntil:
 
     def _place(self, folder: str) -> tuple[str, str]:
         """Return the workspace of a folder, and what comes before the names in it: "" or a path that ends in `/`."""
-        real = os.path.join(os.path.realpath(folder), "")
         for workspace in self._workspaces:
-            if real.startswith(os.path.join(workspace, "")):
-                break
-        else:
-            workspace = workspace_of(real)
-        within = real[len(os.path.join(workspace, "")) :]
-        return workspace, within.replace(os.sep, "/")
+            if (before := inside(workspace, folder)) is not None:
+                return workspace, before
+        workspace = workspace_of(folder)
+        return workspace, inside(workspace, folder) or ""

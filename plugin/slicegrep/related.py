@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
-from slicegrep.index.place import index_path
+from slicegrep.index.place import location_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["HEADER", "MOST_EACH", "MOST_FUNCTIONS", "block_of", "functions_of", "local_block"]
+__all__ = ["ASKED_EACH", "HEADER", "MOST_EACH", "MOST_FUNCTIONS", "block_of", "functions_of", "local_block"]
 
 HEADER = "[Related from slicegrep dependency graph]"
 """The block's first line: what stands before it is the real output."""
-
-
 MOST_FUNCTIONS = 20
-"""Functions over which the block is dropped, unless something else is asked for."""
+"""Functions over which the block is dropped, unless fewer are asked for: a call tells of no more."""
 MOST_EACH = 5
 """Callers, callees and tests of each, unless something else is asked for."""
+ASKED_EACH = 20
+"""How many of each are asked for, whatever is shown: tests are taken out of the callers, and the rest is counted."""
 
 
 def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
@@ -33,73 +32,76 @@ def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
 
 
 def local_block(functions: Sequence[Row], top: str, home: str, k: int, until: float) -> str:
-    """Return the block as the code operations tell it of the tree `top`, "" where that is not done by `until`.
+    """Return the block as the code operations tell it of the tree `top` (a real path), "" where that is not done by `until`.
 
     The index may have to be made first, so it is done in a process that goes on then: the next search finds it made. Any
     fault leaves the block out. Raises nothing.
     """
 
     def work() -> bytes:
-        return block_of(_asked(functions, top, home, k)).encode("utf-8", "surrogateescape")
+        return block_of(_asked(functions, top, home), k).encode("utf-8", "surrogateescape")
 
     try:
         from slicegrep.apart import done_apart  # noqa: PLC0415 (outputs without the block need none of it)
+        from slicegrep.graph.scip_store import graph_path  # noqa: PLC0415 (as above)
 
-        told = done_apart(work, f"{index_path(top, home)}.graph.lock", until)
+        told = done_apart(work, graph_path(top, home, ".lock"), until)
     except (ImportError, OSError):  # Windows has no fork
         return ""
     return told.decode("utf-8", "surrogateescape")
 
 
-def _asked(functions: Sequence[Row], top: str, home: str, k: int) -> list[Mapping[str, Any]]:
+def _asked(functions: Sequence[Row], top: str, home: str) -> list[Mapping[str, Any]]:
     from slicegrep.service.models import EnclosingRequest  # noqa: PLC0415 (pydantic: 35 ms)
     from slicegrep.service.operations import Code  # noqa: PLC0415
 
-    inside = os.path.join(os.path.realpath(top), "")
-    locations = [
-        f"{file[len(inside) :]}:{row.line}"
-        for row in functions
-        if (file := _real(row.file)).startswith(inside)
-    ]
+    locations = [f"{path}:{row.line}" for row in functions if (path := location_path(top, row.file))]
     if not locations:
         return []
-    request = EnclosingRequest(locations=locations, neighbours=True, neighbour_k=k)
+    request = EnclosingRequest(locations=locations, neighbours=True, neighbour_k=ASKED_EACH)
     return [entry.model_dump() for entry in Code(top, home).enclosing(request).neighbours]
 
 
-def _real(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(os.path.realpath(folder), name)
-
-
-def block_of(entries: Sequence[Mapping[str, Any]]) -> str:
-    """Return the block for neighbourhoods of the shape of models.NeighbourhoodEntry, "" for none.
+def block_of(entries: Sequence[Mapping[str, Any]], k: int) -> str:
+    """Return the block for neighbourhoods of the shape of models.NeighbourhoodEntry, "" for none; `k` callers, callees and tests each.
 
     A caller or test is followed by the place of its reference, a callee by the place of its definition; what stands
-    outside of all definitions has a place alone. A test is no caller besides.
+    outside of all definitions has a place alone. A test is no caller besides. Of the causes for which a line may lack
+    something the first is told, once in a block.
     """
     if not entries:
         return ""
-    return "".join(f"{_plain(line)}\n" for line in (HEADER, *map(_line, entries)))
+    told: set[str] = set()
+    lines = [f"{_line(entry, k)}{_bound(entry['envelope'], told)}" for entry in entries]
+    return "".join(f"{_plain(line)}\n" for line in (HEADER, *lines))
 
 
-def _line(entry: Mapping[str, Any]) -> str:
+def _line(entry: Mapping[str, Any], k: int) -> str:
     tests = {(one["path"], one["symbol_id"]) for one in entry["tests"]}
     lists = {
         "callers": [one for one in entry["callers"] if (one["path"], one["symbol_id"]) not in tests],
         "callees": entry["callees"],
         "tests": entry["tests"],
     }
-    parts = [
-        f"{name}: " + ", ".join(_neighbour(one, defined=name == "callees") for one in ones)
-        for name, ones in lists.items()
-        if ones
-    ]
-    line = f"{entry['symbol']} ({entry['module'] or entry['path']}) " + ("; ".join(parts) or "nothing found")
-    envelope = entry["envelope"]
+    parts = []
+    for name, ones in lists.items():
+        if ones:
+            more = " or more" if len(entry[name]) >= ASKED_EACH else ""
+            shown = f" ({k} of {len(ones)}{more})" if len(ones) > k else ""
+            told = ", ".join(_neighbour(one, defined=name == "callees") for one in ones[:k])
+            parts.append(f"{name}{shown}: {told}")
+    return f"{entry['symbol']} ({entry['module'] or entry['path']}) " + ("; ".join(parts) or "nothing found")
+
+
+def _bound(envelope: Mapping[str, Any], told: set[str]) -> str:
+    """Return that a line may lack something and why, "" where it does not; `told` is what was told before."""
     if envelope["epistemic"] == "complete":
-        return line
-    return f"{line} (lower bound: {'; '.join(envelope['causes']) or 'there may be more'})"
+        return ""
+    first, *others = envelope["causes"] or ["there may be more"]
+    more = f", and {len(others)} more" if others else ""
+    said = "as above" if first in told else first
+    told.add(first)
+    return f" (lower bound: {said}{more})"
 
 
 def _neighbour(one: Mapping[str, Any], *, defined: bool) -> str:

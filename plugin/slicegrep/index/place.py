@@ -9,7 +9,7 @@ try:  # as in source.py
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["VERSION", "index_path", "workspace_of"]
+__all__ = ["VERSION", "index_path", "inside", "location_path", "workspace_of"]
 
 VERSION = 4
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
@@ -28,6 +28,25 @@ def workspace_of(path: str) -> str:
             return real
         above = os.path.dirname(above)
     return real if above == os.path.realpath(os.path.expanduser("~")) else above
+
+
+def inside(workspace: str, folder: str) -> str | None:
+    """Return what comes before the names in a folder in paths relative to a workspace (a real path): "" or a path that ends in `/`.
+
+    None for a folder outside. The folder's own links are followed, those in it keep their names, as in the index.
+    """
+    top, real = os.path.join(workspace, ""), os.path.join(os.path.realpath(folder), "")
+    return real[len(top) :].replace(os.sep, "/") if real.startswith(top) else None
+
+
+def location_path(workspace: str, path: str) -> str:
+    """Return a path as the code operations name it; "" for one outside of the workspace, or that is no UTF-8."""
+    folder, name = os.path.split(path)
+    before = inside(workspace, folder)
+    try:
+        return "" if before is None else (before + name).encode().decode()
+    except UnicodeEncodeError:
+        return ""
 
 
 def index_path(workspace: str, home: str) -> str:

@@ -54,7 +54,7 @@ def answers_of(environment: Mapping[str, str], knobs: Knobs, top: str, home: str
         raise Raw(str(error)) from error
     if connection is None:
         return Local(knobs, top, home, until)
-    return _Served(Remote(connection, top, until, neighbours=knobs.graph_k if knobs.graph else 0), knobs)
+    return _Served(Remote(connection, top, until, neighbours=knobs.graph), knobs)
 
 
 class Local(Answers):
@@ -102,6 +102,5 @@ class _Served(Answers):
 
     def related(self, rows: Sequence[Row]) -> str:
         functions = functions_of(rows, self._knobs.graph_max_anchors)
-        return block_of(
-            [entry for row in functions if (entry := self._remote.neighbours_of(row)) is not None]
-        )
+        entries = [entry for row in functions if (entry := self._remote.neighbours_of(row)) is not None]
+        return block_of(entries, self._knobs.graph_k)

@@ -10,7 +10,6 @@ __all__ = ["Knobs", "is_off", "value_of"]
 
 _NEW = "SLICEGREP_"
 _OLD = "LOOM_"
-_SHIM_NEW = "SLICEGREP_SHIM"
 _SHIM_OLD = "LOOM_GREP_SHIM"
 _NO = frozenset({"", "0", "off", "no", "false"})
 
@@ -44,8 +43,8 @@ class Knobs:
         """Whether the graph's block is appended."""
         self.graph_k = _number(environment, "SHIM_GRAPH_K", 5, 1, 20)
         """Callers, callees and tests on each line of that block."""
-        self.graph_max_anchors = _number(environment, "SHIM_GRAPH_MAX_ANCHORS", 20, 1, 1_000)
-        """Enclosing functions over which the block is dropped."""
+        self.graph_max_anchors = _number(environment, "SHIM_GRAPH_MAX_ANCHORS", 20, 1, 20)
+        """Enclosing functions over which the block is dropped. A call tells of 20."""
 
 
 def _number(environment: Mapping[str, str], name: str, default: int, least: int, most: int) -> int:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass, field
 
 from slicegrep.annotate import Row  # noqa: TC001 (as above)
+from slicegrep.index.place import location_path
+from slicegrep.related import ASKED_EACH
 from slicegrep.shim.raw import Raw
 from slicegrep.types import Source, Symbol
 
@@ -45,13 +46,13 @@ class _Call:
 class Remote:
     """A server that has the same tree, perhaps at another commit: a row counts only where it is about the same content."""
 
-    def __init__(self, connection: Connection, top: str, until: float, *, neighbours: int = 0) -> None:
-        """`top` is the real path that locations are relative to; `neighbours` asks for so many of each kind.
+    def __init__(self, connection: Connection, top: str, until: float, *, neighbours: bool = False) -> None:
+        """`top` is the real path that locations are relative to; `neighbours` asks for the graph's answers too.
 
         Nothing is waited for past `until` (of `time.monotonic`).
         """
         self._connection = connection
-        self._top = os.path.join(top, "")
+        self._top = top
         self._until = until
         self._neighbours = neighbours
         self._ids: dict[tuple[str, str, int], str] = {}
@@ -61,7 +62,7 @@ class Remote:
 
     def definitions_of(self, batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
         """Return the definitions that the server knows around the lines of exactly these contents. Raises Raw."""
-        within = [self._relative(source.path) for source, _ in batch]
+        within = [location_path(self._top, source.path) for source, _ in batch]
         wanted: dict[str, dict[str, Any]] = {
             f"{path}:{line}": {}
             for path, (_, lines) in zip(within, batch, strict=True)
@@ -82,19 +83,6 @@ class Remote:
         """Return what the server said of the neighbourhood of a row's definition, None where it said nothing."""
         symbol = row.symbol
         return self._entries.get(self._ids.get((row.file, symbol.qualified, symbol.start), ""))
-
-    def _relative(self, path: str) -> str:
-        """Return a path as the server knows it; "" for one outside of the tree, or that no JSON can say."""
-        folder, name = os.path.split(path)
-        real = os.path.join(os.path.realpath(folder), name)
-        if not real.startswith(self._top):
-            return ""
-        found = real[len(self._top) :].replace(os.sep, "/")
-        try:
-            found.encode()
-        except UnicodeEncodeError:  # a name that is no UTF-8
-            return ""
-        return found
 
     def _called(self, locations: list[str]) -> list[_Call]:
         """Ask for all locations. Raises Raw where a call failed, or was not done in time."""
@@ -132,7 +120,7 @@ class Remote:
         if self._connection.namespace:
             body["namespace"] = self._connection.namespace
         if self._neighbours:
-            body.update(neighbours=True, neighbour_k=self._neighbours)
+            body.update(neighbours=True, neighbour_k=ASKED_EACH)
         try:
             data = self._posted(json.dumps(body, ensure_ascii=False).encode())
             answer = json.loads(data)
