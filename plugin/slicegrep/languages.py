@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-__all__ = ["LANGUAGES", "SUFFIXES", "Language", "is_test_path", "language_of"]
+__all__ = ["LANGUAGES", "SCRIPTED", "SUFFIXES", "Language", "family_of", "is_test_path", "language_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,21 @@ def language_of(path: str, head: str = "") -> str:
         shebang = re.match(_SHEBANG, head)
         found = _BY_INTERPRETER.get(shebang.group(1), "") if shebang else ""
     return found
+
+
+SCRIPTED = frozenset({"vue", "svelte"})
+"""Languages whose code stands in script blocks."""
+_FAMILIES = {
+    "script": ("javascript", "typescript", "tsx", *SCRIPTED),
+    "c": ("c", "cpp"),
+    "jvm": ("java", "kotlin", "scala"),
+}
+_FAMILY_OF = {language: family for family, languages in _FAMILIES.items() for language in languages}
+
+
+def family_of(language: str) -> str:
+    """Return the family of a language, those that call each other: `script`, `c`, `jvm`, or itself."""
+    return _FAMILY_OF.get(language, language)
 
 
 _TEST_FOLDERS = frozenset(

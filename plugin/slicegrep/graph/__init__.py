@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
+from slicegrep.graph.answers import Edge, Envelope, Found, Impact, Reached
 from slicegrep.graph.graph import Graph
-from slicegrep.graph.values import Edge, Envelope, Found, Impact, Reached
 
 __all__ = ["Edge", "Envelope", "Found", "Graph", "Impact", "Reached"]

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.modules import FAMILY
-from slicegrep.graph.places import around
 from slicegrep.graph.uses_rules import UseRules, use_rules_of
+from slicegrep.languages import SCRIPTED, family_of
+from slicegrep.outline import enclosing
 from slicegrep.outline.around import CLASS_KINDS, FUNCTION_KINDS
+from slicegrep.types import Outline
 
 if TYPE_CHECKING:
     from slicegrep.index import View
 
-__all__ = ["Definitions", "family_of", "last_name"]
+__all__ = ["Definitions", "around", "constructors_of", "is_inside", "last_name", "owner_of"]
 
+_CONSTRUCTORS = {
+    "python": ("__init__", "__new__"),
+    "script": ("constructor",),
+    "php": ("__construct",),
+    "ruby": ("initialize",),
+    "swift": ("init",),
+}
 _SPREAD = frozenset(
     {"go", "rust", "cpp", "c", "swift", "csharp", "ruby", "kotlin", "elixir", "lua", "scala", "dart"}
 )
@@ -62,7 +71,7 @@ class Definitions:
         row = self._view.symbol(symbol)
         if row.parent >= 0:
             return self._view.symbol(row.parent).kind != "namespace"
-        owner = _owner_of(row.qualified, row.name)
+        owner = owner_of(row.qualified, row.name)
         return bool(owner) and row.kind in ("method", "constructor")
 
     def top(self, file: int) -> dict[str, list[int]]:
@@ -90,7 +99,7 @@ class Definitions:
             of_file = self._members[file] = {}
             first = self._view.first_symbol[file]
             for at, one in enumerate(self._view.symbols_of(file)):
-                owner = _owner_of(one.qualified, one.name)
+                owner = owner_of(one.qualified, one.name)
                 if owner:
                     of_file.setdefault(owner, {}).setdefault(one.name, []).append(first + at)
         return of_file.get(self._view.symbol(symbol).qualified, {})
@@ -132,7 +141,7 @@ class Definitions:
             if symbol.kind in CLASS_KINDS:
                 return (first + at,)
             if symbol.parent < 0 or symbols[symbol.parent].kind not in CLASS_KINDS | FUNCTION_KINDS:
-                owner = _owner_of(symbol.qualified, symbol.name)
+                owner = owner_of(symbol.qualified, symbol.name)
                 if owner:
                     last = last_name(owner)
                     return tuple(
@@ -144,15 +153,13 @@ class Definitions:
     def owner(self, symbol: int) -> str:
         """Return the qualified name of what a definition is a member of; "" for none."""
         row = self._view.symbol(symbol)
-        return _owner_of(row.qualified, row.name)
+        return owner_of(row.qualified, row.name)
 
     def rules(self, file: int) -> UseRules | None:
         """Return the rules of a file's language."""
         row = self._view.files[file]
         return (
-            None
-            if row is None
-            else use_rules_of("typescript" if row.language in ("vue", "svelte") else row.language)
+            None if row is None else use_rules_of("typescript" if row.language in SCRIPTED else row.language)
         )
 
     def language(self, file: int) -> str:
@@ -180,12 +187,34 @@ class Definitions:
         return symbol.kind in CLASS_KINDS or (symbol.kind in FUNCTION_KINDS and line < symbol.name_line)
 
 
-def family_of(language: str) -> str:
-    """Return the family of a language: those that call each other."""
-    return FAMILY.get(language, language)
+def around(view: View, file: int, line: int) -> int:
+    """Return the symbol id of the innermost function, method or class-like definition around a 1-based line; -1: none."""
+    symbols = view.symbols_of(file)
+    found = enclosing(Outline("", symbols), line)
+    if found is None:
+        return -1
+    at = bisect_left(symbols, found.start, key=lambda symbol: symbol.start)
+    while symbols[at] is not found:
+        at += 1
+    return view.first_symbol[file] + at
 
 
-def _owner_of(qualified: str, name: str) -> str:
+def is_inside(view: View, inner: int, outer: int) -> bool:
+    """Whether a definition lies in another one."""
+    while inner >= 0:
+        inner = view.symbol(inner).parent
+        if inner == outer:
+            return True
+    return False
+
+
+def constructors_of(language: str) -> tuple[str, ...]:
+    """Return the names of the methods that a call of their class runs, where the language has such names."""
+    return _CONSTRUCTORS.get(family_of(language), ())
+
+
+def owner_of(qualified: str, name: str) -> str:
+    """Return the qualified name of what holds a definition; "" for none."""
     return qualified[: -len(name)].rstrip(".:#\\/") if name and qualified.endswith(name) else ""
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.graph.answers import Edge
 from slicegrep.graph.facts import STRENGTH
-from slicegrep.graph.values import Edge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,7 +36,7 @@ def edges_of(mentions: Iterable[Mention], tier: str) -> list[Edge]:
             file,
             tuple(sorted({one.line for one in several})),
             tier,
-            max(one.confidence for one in several),
+            round(max(one.confidence for one in several), 3),
             max((one.kind for one in several), key=STRENGTH.__getitem__),
         )
         for (symbol, file), several in found.items()

@@ -8,16 +8,16 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from slicegrep.graph.answers import Envelope, Found, Impact, Reached
 from slicegrep.graph.edges import in_order
 from slicegrep.graph.scip_tier import OUT_OF_TIME, ScipTier
-from slicegrep.graph.values import Envelope, Found, Impact, Reached
 from slicegrep.languages import is_test_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from slicegrep.graph.answers import Edge
     from slicegrep.graph.parser_tier import ParserTier
-    from slicegrep.graph.values import Edge
     from slicegrep.index import View
 
 __all__ = ["Graph"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.definitions import Definitions, family_of
 from slicegrep.graph.members import Members, likeness, parts_of
 from slicegrep.graph.modules import Modules
 from slicegrep.graph.value import (
@@ -27,12 +26,13 @@ from slicegrep.graph.value import (
     UNLIKE,
     Value,
 )
-from slicegrep.languages import is_test_path
+from slicegrep.languages import family_of, is_test_path
 from slicegrep.outline.around import CLASS_KINDS, FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from slicegrep.graph.definitions import Definitions
     from slicegrep.graph.facts import Binding, FileFacts
     from slicegrep.graph.uses_rules import UseRules
     from slicegrep.index import View

@@ -6,8 +6,8 @@ import posixpath
 import re
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.definitions import family_of
 from slicegrep.graph.value import HINTED, INFERRED, OUTSIDE, OWN_CLASS, OWN_MODULE, UNKNOWN, Value
+from slicegrep.languages import family_of
 from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:

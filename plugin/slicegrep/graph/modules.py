@@ -14,21 +14,7 @@ if TYPE_CHECKING:
     from slicegrep.index import View
     from slicegrep.types import Source
 
-__all__ = ["FAMILY", "Modules", "as_indexed"]
-
-FAMILY = {
-    "javascript": "script",
-    "typescript": "script",
-    "tsx": "script",
-    "vue": "script",
-    "svelte": "script",
-    "c": "c",
-    "cpp": "c",
-    "java": "jvm",
-    "kotlin": "jvm",
-    "scala": "jvm",
-}
-"""Languages that call each other; the others are a family of their own."""
+__all__ = ["Modules", "as_indexed"]
 
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".vue", ".svelte")
 _WRITTEN_FOR = {

@@ -10,13 +10,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, proxy, ref
 
-from slicegrep.graph.facts import STRENGTH, FileFacts
+from slicegrep.graph.definitions import around, constructors_of, is_inside
+from slicegrep.graph.edges import Mention, edges_of, in_order
+from slicegrep.graph.facts import FileFacts
 from slicegrep.graph.kept import kept_of
 from slicegrep.graph.modules import as_indexed
-from slicegrep.graph.places import around
-from slicegrep.graph.resolve import CONSTRUCTORS, Resolver
+from slicegrep.graph.resolve import Resolver
 from slicegrep.graph.uses import LONG_LINES, TOO_LONG, facts_of
-from slicegrep.graph.values import Edge
 from slicegrep.languages import LANGUAGES
 
 try:  # as in source.py
@@ -25,8 +25,9 @@ except ImportError:
     from hashlib import blake2b
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
+    from slicegrep.graph.answers import Edge
     from slicegrep.graph.facts import Use
     from slicegrep.index import SymbolRow, View
 
@@ -68,7 +69,7 @@ class ParserTier:
         asked: set[str] = set()
         done: set[int] = set(skip)
         late, causes = 0, [DYNAMIC, *self._state.left_out]
-        found: dict[tuple[int, int], _Edge] = {}
+        found: list[Mention] = []
         while wanted - asked:
             files = [file for file in self._candidates(row, wanted - asked) if file not in done]
             asked |= wanted
@@ -79,17 +80,15 @@ class ParserTier:
                 done.add(file)
                 facts = self._state.facts_of(file)
                 causes += facts.causes
-                self._look(file, facts, symbol, wanted, found)
+                found += self._looked(file, facts, symbol, wanted)
                 wanted |= self._passed_on(file, facts, symbol, wanted)
         self._state.write()
         if late:
             causes.append(f"{late} of {late + len(done - skip)} files were not looked at in time")
         return self._edges(found), list(dict.fromkeys(causes))
 
-    def _look(
-        self, file: int, facts: FileFacts, symbol: int, wanted: set[str], found: dict[tuple[int, int], _Edge]
-    ) -> None:
-        """Add the references of a file to a definition that has one of these names in other files."""
+    def _looked(self, file: int, facts: FileFacts, symbol: int, wanted: set[str]) -> Iterator[Mention]:
+        """Yield the references of a file to a definition that has one of these names in other files."""
         names = wanted | {
             one.local
             for one in facts.bindings
@@ -99,7 +98,7 @@ class ParserTier:
             if use.name in names:
                 sure = self._state.targets(file, use).get(symbol, 0.0)
                 if sure >= _LEAST:
-                    found.setdefault((file, around(self._view, file, use.line)), _Edge()).add(use, sure)
+                    yield Mention(around(self._view, file, use.line), file, use.line, use.kind, sure)
 
     def _passed_on(self, file: int, facts: FileFacts, symbol: int, wanted: set[str]) -> set[str]:
         """Return other names under which a file gives the definition to whoever imports them from it."""
@@ -118,32 +117,25 @@ class ParserTier:
         causes = [DYNAMIC]
         facts = self._state.facts_of(row.file)
         causes += facts.causes
-        found: dict[tuple[int, int], _Edge] = {}
+        found: list[Mention] = []
         for use in facts.uses:
             if time.monotonic() > until:
                 causes.append("1 of 1 files were not looked at in time")
                 break
             if row.start <= use.line <= row.end:
                 for target, sure in self._state.targets(row.file, use).items():
-                    if sure >= _LEAST and not self._is_inside(target, row):
-                        found.setdefault((self._view.symbol_file[target], target), _Edge()).add(use, sure)
+                    if sure >= _LEAST and not is_inside(self._view, target, symbol):
+                        file = self._view.symbol_file[target]
+                        found.append(Mention(target, file, use.line, use.kind, sure))
         self._state.write()
         return self._edges(found), list(dict.fromkeys(causes))
-
-    def _is_inside(self, target: int, row: SymbolRow) -> bool:
-        """Whether a definition is one that another one holds."""
-        while target >= 0 and target != row.id:
-            target = self._view.symbol(target).parent
-            if target == row.id:
-                return True
-        return False
 
     # Candidates
 
     def _names_of(self, row: SymbolRow) -> set[str]:
-        names = {row.name}
-        if row.name in CONSTRUCTORS or row.kind == "constructor":
-            owner = re.split(r"[.:#\\]+", self._resolver.definitions.owner(row.id))[-1]
+        names, definitions = {row.name}, self._resolver.definitions
+        if row.name in constructors_of(definitions.language(row.file)) or row.kind == "constructor":
+            owner = re.split(r"[.:#\\]+", definitions.owner(row.id))[-1]
             names |= {owner} - {""}
         if row.parent < 0:
             for one in self._state.facts_of(row.file).bindings:
@@ -173,12 +165,8 @@ class ParserTier:
         row = self._view.files[file]
         return row.path if row is not None else ""
 
-    def _edges(self, found: dict[tuple[int, int], _Edge]) -> list[Edge]:
-        edges = [
-            Edge(symbol, file, tuple(sorted(one.lines)), "parser", round(one.sure, 3), one.kind)
-            for (file, symbol), one in found.items()
-        ]
-        return sorted(edges, key=lambda edge: (-edge.confidence, self._path(edge.file), edge.lines))
+    def _edges(self, found: Iterable[Mention]) -> list[Edge]:
+        return list(in_order(self._view, edges_of(found, "parser")))
 
 
 class _State:
@@ -256,18 +244,3 @@ class _State:
 
 _known: dict[tuple[int, str], WeakKeyDictionary[View, _State]] = {}
 """By process (see kept), home and view."""
-
-
-class _Edge:
-    """The references from one definition to another."""
-
-    def __init__(self) -> None:
-        self.lines: set[int] = set()
-        self.sure = 0.0
-        self.kind = ""
-
-    def add(self, use: Use, sure: float) -> None:
-        self.lines.add(use.line)
-        self.sure = max(self.sure, sure)
-        if not self.kind or STRENGTH[use.kind] > STRENGTH[self.kind]:
-            self.kind = use.kind

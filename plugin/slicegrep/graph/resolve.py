@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from slicegrep.graph.definitions import Definitions, family_of, last_name
+from slicegrep.graph.definitions import Definitions, constructors_of, last_name
 from slicegrep.graph.facts import CALL
 from slicegrep.graph.meanings import STEPS, Meanings
 from slicegrep.graph.value import NESTED, Value
 from slicegrep.index.terms import joined
+from slicegrep.languages import family_of
 from slicegrep.outline.around import CLASS_KINDS
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from slicegrep.graph.facts import FileFacts, Use
     from slicegrep.index import View
 
-__all__ = ["CONSTRUCTORS", "Resolver"]
+__all__ = ["Resolver"]
 
 NAMED_ALIKE = 0.5
 GUESSED = 0.3
@@ -30,8 +31,6 @@ OVERRIDDEN = 0.3
 CONSTRUCTED = 0.93
 """A constructor, where its class is called."""
 
-CONSTRUCTORS = ("__init__", "__new__", "constructor", "__construct", "initialize", "init")
-"""Methods that a call of the class runs."""
 _GUESSES = 8
 """More definitions of one name than this say nothing about a receiver that is not known."""
 _REPLACING = 64
@@ -67,9 +66,9 @@ class Resolver:
         found = self._targets(file, use)
         for one, sure in list(found.items()) if use.kind == CALL else ():
             if self._view.symbol(one).kind in CLASS_KINDS:
-                made = [
-                    each for name in CONSTRUCTORS for each in self.definitions.own_members(one).get(name, ())
-                ]
+                names = constructors_of(self.definitions.language(self._view.symbol_file[one]))
+                own = self.definitions.own_members(one)
+                made = [each for name in names for each in own.get(name, ())]
                 made += self.definitions.constructors(one)
                 found.update(dict.fromkeys(made, min(sure, CONSTRUCTED / len(made))) if made else {})
         return found

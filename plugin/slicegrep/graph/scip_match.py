@@ -9,6 +9,7 @@ from slicegrep.graph.facts import IMPORT
 from slicegrep.graph.scip import DEFINITION, FORWARD, IMPORTED, last_descriptor
 from slicegrep.graph.scip_kind import import_lines, kind_of_reference
 from slicegrep.graph.uses import facts_of as uses_of
+from slicegrep.languages import family_of
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
@@ -22,7 +23,6 @@ _UNITS = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-
 _NOT_KEPT = ("()", "[]")
 """Suffixes of parameters and type parameters: no definitions of the outline."""
 _COUNTED = re.compile(r"\d+\Z")
-_SCRIPTS = frozenset({"javascript", "typescript", "tsx", "vue", "svelte"})
 _MEMBER = re.compile(r"[#:](?:`[^`]*`|[\w+\-$]+)\.\Z|:\Z")
 """A symbol of a field or property."""
 _ARGUMENTS = re.compile(r"\[[^()]*\](?=\()")
@@ -229,7 +229,7 @@ def _silent(places: list[_Place], source: Source) -> list[tuple[int, str]]:
         one = place.occurrence
         if not one.symbol.startswith("local ") or one.symbol in defined:
             known.add((one.line, place.start))
-            if not (source.language in _SCRIPTS and _MEMBER.search(one.symbol)):
+            if not (family_of(source.language) == "script" and _MEMBER.search(one.symbol)):
                 known_alone.add((one.line, place.start))
     silent = []
     for use in uses_of(source).uses:

@@ -8,9 +8,9 @@ import time
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from slicegrep.graph.definitions import around, constructors_of, is_inside
 from slicegrep.graph.edges import Mention, edges_of
 from slicegrep.graph.facts import CALL
-from slicegrep.graph.places import around
 from slicegrep.graph.scip_store import graph_path, opened
 from slicegrep.index.store import is_passing
 from slicegrep.outline.around import CLASS_KINDS
@@ -18,7 +18,7 @@ from slicegrep.outline.around import CLASS_KINDS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from slicegrep.graph.values import Edge
+    from slicegrep.graph.answers import Edge
     from slicegrep.index import View
 
 __all__ = ["OF_BASE", "OUT_OF_TIME", "ScipTier"]
@@ -26,7 +26,6 @@ __all__ = ["OF_BASE", "OUT_OF_TIME", "ScipTier"]
 OF_BASE = 0.7
 """Confidence of a reference to the method of a base class or interface as one to what implements it: it may be called
 there, or another one."""
-_CONSTRUCTORS = frozenset({"__init__", "__new__", "constructor", "__construct"})
 OUT_OF_TIME = "the time ran out"
 _UNREAD = "scip tier: what was taken in cannot be read"
 _DAMAGED = f"{_UNREAD} and is removed; run `slicegrep index --scip FILE` again"
@@ -59,12 +58,6 @@ class ScipTier:
     def covered(self) -> frozenset[int]:
         """Files of the view of which SCIP knows exactly this content."""
         return frozenset(self._documents)
-
-    def knows(self, symbol: int) -> bool:
-        """Whether SCIP has a definition of the view, in a file that it covers."""
-        with self._reading():
-            return bool(self._names(symbol))
-        return False
 
     def names(self, symbol: int) -> set[str]:
         """Return under which names a definition is referred to, as far as SCIP knows."""
@@ -126,7 +119,7 @@ class ScipTier:
                 mentions += [
                     Mention(found, self._view.symbol_file[found], line, kind, confidence)
                     for found, confidence in self._defined(target, kind)
-                    if not self._is_inside(found, symbol)
+                    if not is_inside(self._view, found, symbol)
                 ]
             silent = self._rows(
                 "SELECT name FROM silent WHERE document=? AND line BETWEEN ? AND ?",
@@ -193,7 +186,12 @@ class ScipTier:
     def _made_by(self, symbol: int) -> set[int]:
         """Return what SCIP calls the class of a constructor: calling it is calling the constructor."""
         row = self._view.symbol(symbol)
-        return self._names(row.parent) if row.name in _CONSTRUCTORS and row.parent >= 0 else set()
+        made = row.parent >= 0 and row.name in self._constructors(row.file)
+        return self._names(row.parent) if made else set()
+
+    def _constructors(self, file: int) -> tuple[str, ...]:
+        row = self._view.files[file]
+        return () if row is None else constructors_of(row.language)
 
     def _references(self, symbols: Iterable[int]) -> list[tuple[int, int, str]]:
         found = []
@@ -227,9 +225,9 @@ class ScipTier:
                     yield found, OF_BASE
         elif kind == CALL and self._view.symbol(own).kind in CLASS_KINDS:
             file = self._view.symbol_file[own]
-            first = self._view.first_symbol[file]
+            first, names = self._view.first_symbol[file], self._constructors(file)
             for at, symbol in enumerate(self._view.symbols_of(file)):
-                if symbol.name in _CONSTRUCTORS and first + symbol.parent == own:
+                if symbol.name in names and first + symbol.parent == own:
                     yield first + at, 1.0
 
     def _definition(self, target: int) -> int | None:
@@ -254,14 +252,6 @@ class ScipTier:
             and row.kind not in CLASS_KINDS
             and self._view.symbol(row.parent).kind in CLASS_KINDS
         )
-
-    def _is_inside(self, inner: int, symbol: int) -> bool:
-        """Whether a definition lies in another one."""
-        while inner >= 0:
-            inner = self._view.symbol(inner).parent
-            if inner == symbol:
-                return True
-        return False
 
     def _silent(self, name: str) -> int:
         rows = self._rows("SELECT document, line, name FROM silent WHERE name=?", (name,))

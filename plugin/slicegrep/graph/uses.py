@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from slicegrep.graph.facts import CALL, IMPORT, REFERENCE, FileFacts, Use
 from slicegrep.graph.imports import bindings_of
 from slicegrep.graph.uses_rules import use_rules_of
-from slicegrep.languages import LANGUAGES, language_of
+from slicegrep.languages import LANGUAGES, SCRIPTED, language_of
 from slicegrep.outline.prepare import encoded, repaired
 from slicegrep.outline.rules import rules_of
 
@@ -24,8 +24,6 @@ __all__ = ["EXTRACT_SECONDS", "LONG_LINES", "TOO_LONG", "facts_of"]
 EXTRACT_SECONDS = 2.0
 """For parsing one file, and as long again for the walk; as outline.PARSE_SECONDS."""
 
-_SCRIPTED = frozenset({"vue", "svelte"})
-_WORD = re.compile(r"[A-Za-z_]\w*")
 _QUOTED = re.compile(r"--[^\n]*|'(?:[^'\n]|'')*'")
 _CALLS = re.compile(r"(?:(?P<receiver>[A-Za-z_][\w.]*)\.)?(?P<name>[A-Za-z_]\w*)(?P<called>\s*\()?")
 LONG_LINES = "minified files were left out"
@@ -43,7 +41,7 @@ def facts_of(source: Source, *, seconds: float = EXTRACT_SECONDS) -> FileFacts:
     text, emptied = encoded(source.lines)
     if emptied and len(text) * 2 < source.size:
         return FileFacts(causes=(LONG_LINES,))
-    if language in _SCRIPTED:
+    if language in SCRIPTED:
         from slicegrep.outline.scripts import script_blocks  # noqa: PLC0415 (compiling its patterns)
 
         return _together(_by_grammar(inner, block, seconds) for inner, block in script_blocks(text))

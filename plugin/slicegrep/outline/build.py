@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from slicegrep.languages import LANGUAGES, language_of
+from slicegrep.languages import LANGUAGES, SCRIPTED, language_of
 from slicegrep.outline.nest import nested
 from slicegrep.outline.rules import Rules, rules_of
 from slicegrep.types import Outline, Source
@@ -23,7 +23,6 @@ _LEAST_SHARE = 0.2
 _WHOLE_SHARE_BYTES = 4_000_000
 """A file of this size may use all of the time, a small one a fifth: 4 kB that parse for seconds never end well."""
 
-_SCRIPTED = frozenset({"vue", "svelte"})
 _PLAIN = Rules("")
 _SQL = Rules("", member_kind="function")
 
@@ -50,7 +49,7 @@ def outline(source: Source, *, seconds: float = PARSE_SECONDS, lines: Sequence[i
         return Outline(
             language, nested(by_statements(source.lines, time.monotonic() + seconds), _SQL), method="patterns"
         )
-    if language in _SCRIPTED:
+    if language in SCRIPTED:
         return _of_scripts(source, seconds, lines)
     from slicegrep.outline.prepare import encoded  # noqa: PLC0415 - see by_statements
 

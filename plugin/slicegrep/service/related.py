@@ -23,7 +23,7 @@ from slicegrep.service.symbol_ids import id_of, symbol_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from slicegrep.graph.values import Edge, Found
+    from slicegrep.graph.answers import Edge, Found
     from slicegrep.service.files import Files
     from slicegrep.service.models import CallersRequest, ImpactRequest
     from slicegrep.service.naming import Definition
