@@ -67,7 +67,8 @@ def serve(parsed: Namespace) -> int:
     try:
         if parsed.new_token:
             write(new_token(file, parsed.new_token, parsed.role, parsed.allow))
-            complain(f"its hash is in {file}; the token itself is shown this once")
+            opens = "every namespace" if not parsed.allow else f"what is served as {', '.join(parsed.allow)}"
+            complain(f"its hash is in {file}, and it opens {opens}; the token itself is shown this once")
             return 0
         if not os.path.exists(file):
             option = f" --token-file {parsed.token_file}" if parsed.token_file else ""

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+import time
 from dataclasses import dataclass
 from hashlib import sha256
 from threading import Lock
@@ -27,6 +28,8 @@ _LARGEST = 1_000_000
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HASH = re.compile(r"[0-9a-f]{64}")
 _LONGEST_TOKEN = 512
+_OF_NOTHING = sha256(b"").hexdigest()
+"""What `sha256sum` says of an empty variable: as a token's hash it would let in whoever shows none."""
 _SECRET_BYTES = 32
 _HEAD = "# slicegrep serve: NAME ROLE NAMESPACES SHA-256 of the token; NAMESPACES are * or names with commas between\n"
 
@@ -69,7 +72,7 @@ class Tokens:
     def holder(self, token: str) -> Holder | None:
         """Return whose token it is, None for nobody's. Every hash is compared, each in constant time."""
         self._renew()
-        if len(token) > _LONGEST_TOKEN:
+        if not 0 < len(token) <= _LONGEST_TOKEN:
             return None
         digest = sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
         found = None
@@ -118,7 +121,9 @@ def new_token(path: str, name: str, role: str = "viewer", namespaces: Sequence[s
         with open(path, "rb") as file:
             before = file.read()
     token = f"sg_{secrets.token_urlsafe(_SECRET_BYTES)}"
-    line = f"{name} {role} {','.join(namespaces) or _EVERYWHERE} {sha256(token.encode()).hexdigest()}\n"
+    digest = sha256(token.encode()).hexdigest()
+    today = time.strftime("%Y-%m-%d", time.gmtime())  # two tokens of one name are told apart by it
+    line = f"{name} {role} {','.join(namespaces) or _EVERYWHERE} {digest} # {today}\n"
     between = _HEAD if not before else "" if before.endswith(b"\n") else "\n"
     append_private(path, (between + line).encode())
     return token
@@ -166,4 +171,6 @@ def _parsed(words: list[str], where: str) -> tuple[str, Holder]:
         raise TokenFileError(f"{where}: a role is one of {', '.join(ROLES)}")
     if not _HASH.fullmatch(digest.lower()):
         raise TokenFileError(f"{where}: the hash is not a SHA-256 in hex")
+    if digest.lower() == _OF_NOTHING:
+        raise TokenFileError(f"{where}: the hash is that of an empty token")
     return digest.lower(), Holder(name, role, names)
