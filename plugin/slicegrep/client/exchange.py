@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import ssl
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
@@ -10,6 +13,8 @@ import anyio
 import httpx
 from pydantic import BaseModel, ValidationError
 
+from slicegrep.client.address import is_here, server_url
+from slicegrep.client.body import ENCODINGS, Undecodable, body_of
 from slicegrep.client.errors import (
     BadAnswer,
     InvalidRequest,
@@ -31,7 +36,6 @@ PAUSE = 0.2
 """Seconds before the second try where the server names none: long enough for a restart behind a proxy to be noticed."""
 AGAIN = frozenset({502, 503, 504})
 """What a second try may mend. Every operation only reads, so that it may be sent twice."""
-_DIRECT = ("all://127.0.0.1", "all://localhost", "all://[::1]")
 
 _Answer = TypeVar("_Answer", bound=BaseModel)
 _Request = TypeVar("_Request", bound=BaseModel)
@@ -52,25 +56,34 @@ class Exchange:
 
     def __init__(self, url: str, token: str, *, agent: str, seconds: float) -> None:
         """Raise ValueError where the URL is none of HTTP's, or a header cannot hold the token or the agent's name."""
-        parsed = _url(url)
+        self._url = server_url(url)
         for name, text in (("token", token), ("agent", agent)):
-            if not (text.isascii() and text.isprintable()):
-                raise ValueError(f"the {name} holds characters that no HTTP header can")
-        if not seconds > 0:
+            if not (isinstance(text, str) and text.isascii() and text.isprintable() and text == text.strip()):
+                raise ValueError(f"the {name} holds characters that no HTTP header can, or is no text")
+        if not token:
+            raise ValueError("the token is empty")
+        if not (isinstance(seconds, int | float) and seconds > 0):
             raise ValueError("the time-out is a number of seconds above 0")
         self.seconds = seconds
-        self._http = httpx.AsyncClient(
-            base_url=parsed,
-            headers={
-                "Authorization": f"Bearer {token}",
-                "X-Slicegrep-Agent": agent,
-                "Content-Type": "application/json",
-                "Accept": "application/json",
-            },
-            timeout=None,  # noqa: S113 (the whole call has one)
-            follow_redirects=False,  # the token is for this server
-            mounts=dict.fromkeys(_DIRECT),  # a proxy is not asked for what runs on this machine
-        )
+        try:
+            self._http = httpx.AsyncClient(
+                base_url=self._url,
+                headers={
+                    "Authorization": f"Bearer {token}",
+                    "X-Slicegrep-Agent": agent,
+                    "Content-Type": "application/json",
+                    "Accept": "application/json",
+                    "Accept-Encoding": ENCODINGS,
+                },
+                timeout=None,  # noqa: S113 (the whole call has one)
+                follow_redirects=False,  # the token is for this server
+                # one of its own knows no proxy of the environment's: none is told what is asked on this machine
+                transport=httpx.AsyncHTTPTransport() if is_here(self._url.host) else None,
+            )
+        except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
+            raise ValueError(
+                f"the environment names a proxy or certificates that cannot be used ({type(error).__name__})"
+            ) from None
 
     async def ask(
         self, operation: str, request: BaseModel, model: type[_Answer], *, end: float | None = None
@@ -85,10 +98,10 @@ class Exchange:
                 status, data = await self._twice(operation, request.model_dump_json().encode(), end)
         except TimeoutError:
             raise TimedOut(f"{operation}: no answer within {self.seconds:g} s") from None
-        except httpx.DecodingError:
-            raise BadAnswer(f"{operation}: the answer cannot be decompressed") from None
+        except Undecodable as error:
+            raise BadAnswer(f"{operation}: {error}") from None
         except httpx.HTTPError as error:
-            raise Unreachable(f"{operation}: {_broken(error)}") from None
+            raise Unreachable(f"{operation}: {self._broken(error)}") from None
         if not 200 <= status < 300:
             raise _refusal(operation, status, data)
         try:
@@ -121,24 +134,18 @@ class Exchange:
         return status, data
 
     async def _once(self, operation: str, body: bytes) -> tuple[int, bytes, float]:
-        """Return status, body, and the seconds to wait before another try. Raises httpx.HTTPError, BadAnswer."""
+        """Return status, body, and the seconds to wait before another try. Raises httpx.HTTPError, Undecodable."""
         async with self._http.stream("POST", f"v1/{operation}", content=body) as answer:
-            data = bytearray()
-            async for block in answer.aiter_bytes():
-                data += block
-                if len(data) > LARGEST_ANSWER:
-                    raise BadAnswer(f"{operation}: the answer is over {LARGEST_ANSWER // 1_000_000} MB")
-            return answer.status_code, bytes(data), _pause(answer.headers.get("Retry-After", ""))
+            data = await body_of(answer, LARGEST_ANSWER)
+            return answer.status_code, data, _pause(answer.headers.get("Retry-After", ""))
 
-
-def _url(url: str) -> httpx.URL:
-    try:
-        parsed = httpx.URL(url.rstrip("/") + "/")
-    except (httpx.InvalidURL, TypeError):
-        parsed = httpx.URL("")
-    if parsed.scheme not in ("http", "https") or not parsed.host:
-        raise ValueError(f"not the URL of a server (http://HOST:PORT): {url!r:.200}")
-    return parsed
+    def _broken(self, error: httpx.HTTPError) -> str:
+        where = str(self._url).rstrip("/")
+        if isinstance(error, httpx.ConnectError):
+            return f"{where} cannot be reached: {_reason(error)}"
+        if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
+            return f"the connection to {where} broke before the answer was whole"
+        return f"the exchange with {where} failed: {str(error)[:200] or type(error).__name__}"
 
 
 def _pause(header: str) -> float:
@@ -151,12 +158,18 @@ def _pause(header: str) -> float:
         return PAUSE
 
 
-def _broken(error: httpx.HTTPError) -> str:
-    if isinstance(error, httpx.ConnectError):
-        return "the server cannot be reached"
-    if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
-        return "the connection broke before the answer was whole"
-    return f"the exchange failed ({type(error).__name__})"
+def _reason(error: BaseException) -> str:
+    """Return what the system said: the innermost error's words."""
+    inner: BaseException | None = error
+    reason = ""
+    while inner is not None:
+        if isinstance(inner, socket.gaierror | ssl.SSLError):
+            reason = inner.strerror or reason
+        elif isinstance(inner, OSError) and inner.errno:
+            reason = os.strerror(inner.errno)  # asyncio puts the address into its own words
+        several = getattr(inner, "exceptions", None)  # one for each address that was tried
+        inner = several[0] if several else inner.__cause__ or inner.__context__
+    return reason or str(error) or type(error).__name__
 
 
 def _refusal(operation: str, status: int, data: bytes) -> SlicegrepError:
