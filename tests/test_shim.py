@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from shim_stand import ARROW, Case, Ran, Stand, Tree, program, small
+from slicegrep.index import let_go, open_view
 from slicegrep.shim.knobs import Knobs, value_of
 
 HEADER = b"[Related from slicegrep dependency graph]\n"
@@ -42,16 +43,20 @@ def _run(stand: Stand, *words: str, **variables: str) -> Ran:
 
 
 def test_the_name_stands_behind_the_line_and_the_summary_on_standard_error(stand: Stand) -> None:
-    """The whole of both streams, with the commit that the index is at."""
+    """The whole of both streams, with the commit that the tree is at, and whether the index was of any use."""
     commit = subprocess.run(
         ["git", "rev-parse", "HEAD"], cwd=stand.tree.folder, capture_output=True, text=True, check=True
     )
-    found = _run(stand, "-n", "needle", "one.py")
-    assert found.out == b'1:top = "needle of one"\n3:    return "needle in one"' + ARROW + b"one\n"
-    head, _, took = found.error.decode().rpartition(", ")
-    assert head == f"slicegrep: 1/2 hits scoped to their enclosing function, index at {commit.stdout[:10]}"
-    assert took.removesuffix(" ms\n").isdigit()
-    assert found.status == 0
+    for source in ("working tree", "index"):
+        found = _run(stand, "-n", "needle", "one.py")
+        assert found.out == b'1:top = "needle of one"\n3:    return "needle in one"' + ARROW + b"one\n"
+        head, _, took = found.error.decode().rpartition(", ")
+        scoped = "slicegrep: 1/2 hits scoped to their enclosing function"
+        assert head == f"{scoped}, {source} at {commit.stdout[:10]}"
+        assert took.removesuffix(" ms\n").isdigit()
+        assert found.status == 0
+        open_view(str(stand.tree.folder), str(stand.home))
+        let_go()
 
 
 @pytest.mark.parametrize("name", ["SLICEGREP_SHIM_QUIET", "LOOM_GREP_SHIM_QUIET"])
@@ -111,7 +116,7 @@ def test_a_file_of_another_tree_is_named_from_there(stand: Stand, tmp_path: Path
     case = Case(("-n", "in one", "../tree/one.py"), folder="../elsewhere")
     found = stand.run(case, shim=True)
     assert found.out == b'3:    return "needle in one"' + ARROW + b"one\n"
-    assert b"index at " in found.error
+    assert b"working tree at " in found.error
 
 
 def test_knobs_have_two_names_and_the_newer_wins() -> None:

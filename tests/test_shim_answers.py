@@ -77,7 +77,7 @@ def test_the_commit_is_told_without_starting_git(tree: Path, tmp_path: Path) -> 
     git("commit", "-qm", "two", "--allow-empty")
     for _ in range(2):
         for folder, name in ((tree, "HEAD"), (tmp_path / "other", "other")):
-            assert answers(folder, {}).source == f"index at {git('rev-parse', name)[:10]}"
+            assert answers(folder, {}).source == f"working tree at {git('rev-parse', name)[:10]}"
         git("pack-refs", "--all")
 
 
@@ -85,9 +85,11 @@ def test_the_index_is_used_where_it_is_true(tree: Path, tmp_path: Path) -> None:
     """The names are the same with an index, and after an edit that it has not seen."""
     open_view(str(tree), str(tmp_path / "home"))
     let_go()
-    assert names(tree, answers(tree, {})) == NAMES
+    found = answers(tree, {})
+    assert (names(tree, found), found.source) == (NAMES, "index")
     (tree / "a.py").write_text("\n" + TEXT)
-    assert names(tree, answers(tree, {})) == ["Store", "Store.fetch", ""]
+    found = answers(tree, {})
+    assert (names(tree, found), found.source) == (["Store", "Store.fetch", ""], "working tree")
     (tree / "a.py").write_text("\n\n" + TEXT)
     assert names(tree, answers(tree, {})) == ["", "Store", "Store.fetch"]
 
@@ -99,7 +101,7 @@ def place(home: Path, files: dict[str, str]) -> None:
         write({"new": home / "home", "old": home / ".loom", "own": home / "own"}[folder], {rest: text})
 
 
-CONFIG = {"url": "URL", "token": "from config", "namespace": "of config"}
+CONFIG = {"url": "URL", "token": "from config", "namespace": "of config", "timeout": 5}
 CASES = {
     "environment": ({"SLICEGREP_API_KEY": "k", "SLICEGREP_BASE_URL": "URL"}, {}, ("k", None)),
     "older names": (
@@ -169,6 +171,7 @@ def test_which_server_with_which_token(
         ({}, {"new/config.json": '{"url": 1}'}),
         ({}, {"new/config.json": "[" * 60_000}),
         ({"SLICEGREP_CONFIG_FILE": "/"}, {}),
+        ({"SLICEGREP_CONFIG_FILE": "/nowhere"}, {"new/token": "t"}),
         ({"SLICEGREP_BASE_URL": "http://127.0.0.1:1", "SLICEGREP_API_KEY_FILE": "/"}, {}),
     ],
 )

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from enclosing_server import enclosing_server
 from shim_stand import ARROW, SHIMS, Stand, Tree, program, small
 
 GREP = program("grep")
@@ -326,13 +327,22 @@ def test_a_tool_that_is_slow_is_passed_on_as_it_comes(stand: Stand, tmp_path: Pa
     assert (out, error, process.returncode) == (b"", b"", 0)
 
 
-@pytest.mark.parametrize("kind", ["killed", "slow", "nonsense", "no token"])
+FAULTS = {
+    "killed": b"the server cannot be asked (ConnectionRefusedError)",
+    "slow": b"the server did not answer in time",
+    "nonsense": b"the server's answer is none: its rows are not those of the locations",
+    "refused": b"the server refused the token",
+    "no token": b"there is no token: set SLICEGREP_API_KEY, or write it into %s",
+}
+
+
+@pytest.mark.parametrize("kind", FAULTS)
 def test_a_server_that_fails_costs_the_time_at_most(stand: Stand, kind: str) -> None:
-    """The raw output is printed, without a summary."""
+    """The raw output is printed, and in place of the summary stands why."""
     listening = socket.create_server(("127.0.0.1", 0))
     variables = {
         "SLICEGREP_BASE_URL": f"http://127.0.0.1:{listening.getsockname()[1]}",
-        "SLICEGREP_SHIM_TIMEOUT_MS": "15000" if kind == "nonsense" else "1500",
+        "SLICEGREP_SHIM_TIMEOUT_MS": "15000" if kind in ("nonsense", "refused") else "1500",
     }
     if kind != "no token":
         variables["SLICEGREP_API_KEY"] = "token"
@@ -346,17 +356,45 @@ def test_a_server_that_fails_costs_the_time_at_most(stand: Stand, kind: str) -> 
             stderr=subprocess.PIPE,
             **_options(stand, **variables),
         )  # type: ignore[call-overload]
-        if kind == "nonsense":
+        if kind in ("nonsense", "refused"):
             listening.settimeout(SECONDS)
             connection, _ = listening.accept()
             connection.recv(65_536)
             connection.sendall(
-                b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\n" + json.dumps({"rows": 7}).encode()
+                b"HTTP/1.1 %d OK\r\nContent-Length: 12\r\n\r\n" % (200 if kind == "nonsense" else 401)
+                + json.dumps({"rows": 7}).encode()
             )
             connection.close()
         out, error = process.communicate(timeout=SECONDS)
-    assert (out, error, process.returncode) == (b'1:top = "needle of one"\n' + LINE + b"\n", b"", 0)
+    assert (out, process.returncode) == (b'1:top = "needle of one"\n' + LINE + b"\n", 0)
+    assert error == b"slicegrep: raw output, " + FAULTS[kind].replace(
+        b"%s", os.fsencode(stand.home / "token")
+    ) + (b"\n")
     assert time.monotonic() - start < 12
+
+
+def test_why_there_is_no_name_is_dropped_with_the_summary(stand: Stand) -> None:
+    """SLICEGREP_SHIM_QUIET; and a search that finds nothing asks nothing."""
+    named = {"SLICEGREP_BASE_URL": "http://127.0.0.1:1"}
+    quiet = _captured(stand, "-n", "needle", "one.py", SLICEGREP_SHIM_QUIET="1", **named)
+    assert (quiet.stdout, quiet.stderr) == (b'1:top = "needle of one"\n' + LINE + b"\n", b"")
+    assert _captured(stand, "-n", "nowhere", "one.py", **named).stderr == b""
+
+
+def test_a_name_of_a_server_that_cannot_be_printed_costs_its_own_line_alone(stand: Stand) -> None:
+    """Escape codes, a lone surrogate, a name without end: the row is dropped, as one of the tree's own would be."""
+    odd = ["\x1b[31mred", "\ud800", "x" * 5_000, "a ⟵ b", "right"]
+    text = "".join(f"def f{n}(): return 'needle'\n" for n in range(len(odd)))
+    (stand.tree.folder / "odd.py").write_text(text, "utf-8")
+    with enclosing_server(stand.tree.folder) as server:
+        server.reply = lambda answer: {
+            **answer,
+            "rows": [{**row, "symbol": name} for row, name in zip(answer["rows"], odd, strict=True)],
+        }
+        named = {"SLICEGREP_BASE_URL": server.url, "SLICEGREP_API_KEY": "k"}
+        found = _captured(stand, "-n", "needle", "odd.py", **named)
+    plain = _captured(stand, "-n", "needle", "odd.py", SLICEGREP_SHIM="off").stdout
+    assert found.stdout == plain[:-1] + ARROW + b"right\n"
 
 
 @pytest.mark.parametrize("half", ["missing", "broken", "another version"])

@@ -160,9 +160,6 @@ NONSENSE = {
     "a text for a line": lambda a: row(a, start="1"),
     "true for a line": lambda a: row(a, start=True),
     "no digest": lambda a: row(a, digest=None),
-    "escape codes in a name": lambda a: row(a, symbol="\x1b[31mStore"),
-    "a lone surrogate": lambda a: row(a, symbol="\ud800"),
-    "a name without end": lambda a: row(a, symbol="x" * 5_000),
     "neighbours that are none": lambda a: {**a, "neighbours": [1]},
     "a revision of lines": lambda a: {**a, "revision": "a\nb"},
     "9 MB": lambda a: json.dumps(a).encode() + b" " * 9_000_000,
@@ -243,9 +240,10 @@ def test_https_is_spoken_with_a_checked_certificate(tree: Path, server: Enclosin
 
 
 def test_a_token_that_no_header_can_hold(tree: Path, server: EnclosingServer) -> None:
-    """A line end in it must not begin another header."""
-    with pytest.raises(Raw):
+    """A line end in it must not begin another header; nor does it stand in what is told of it."""
+    with pytest.raises(Raw) as told:
         annotated(tree, asked(tree, server.url, SLICEGREP_API_KEY="a\nX-Role: admin"))
+    assert "admin" not in str(told.value)
     assert server.calls == []
 
 
@@ -280,9 +278,9 @@ def test_what_the_real_service_refuses(service: tuple[Path, Served]) -> None:
     """A wrong token, an unknown namespace: raw. A file that is another here than there: unresolved."""
     tree, running = service
     url = f"http://127.0.0.1:{running.port}"
-    with pytest.raises(Raw, match="401"):
+    with pytest.raises(Raw, match="refused the token"):
         annotated(tree, asked(tree, url))
-    with pytest.raises(Raw, match="404"):
+    with pytest.raises(Raw, match="does not know the namespace"):
         annotated(tree, asked(tree, url, SLICEGREP_API_KEY=running.token, SLICEGREP_CODE_NAMESPACE="none"))
     other = tree.parent / "other"
     write(other, {"a.py": TEXT + "\n", "sub/b.py": TEXT, "new.py": TEXT})

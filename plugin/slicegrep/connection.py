@@ -6,9 +6,11 @@ import os
 from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.home import home_folder
+from slicegrep.shim.knobs import value_of
 
 __all__ = ["Connection", "connection_of", "named_server"]
 
+_KEYS = ("url", "token", "namespace")
 _MOST_CHARACTERS = 65_536
 
 
@@ -31,21 +33,25 @@ def connection_of(environment: Mapping[str, str], home: str) -> Connection | Non
     The token is that of the environment, else of the file that the environment names, else of the configuration, else of
     `token` in the home folder `home`. Each variable has an older name (`LOOM_` in place of `SLICEGREP_`), which counts where the new
     one is not set; so do the older files in `~/.loom`, where the new ones are not there. Raises ValueError that says
-    what is missing, or wrong with a file.
+    what is missing, or wrong with a file; a configuration file that is named must be there where it is needed.
     """
 
     def named(name: str) -> str:
-        return environment.get(f"SLICEGREP_{name}", "").strip() or environment.get(f"LOOM_{name}", "").strip()
+        return value_of(environment, name)
 
-    told = _configuration(_file(named("CONFIG_FILE"), home, "config.json"))
+    path = _file(named("CONFIG_FILE"), home, "config.json")
+    told = _configuration(path)
+    lost = f"{path} is not there" if named("CONFIG_FILE") and not os.path.exists(path) else ""
     url = named("BASE_URL") or told.get("url", "")
     if not url:
+        if lost:
+            raise ValueError(lost)
         return None
     token_file = _file(named("API_KEY_FILE"), home, "token")
     chosen = _text(token_file) if named("API_KEY_FILE") else ""
     token = named("API_KEY") or chosen or told.get("token", "") or _text(token_file)
     if not token:
-        raise ValueError(f"there is no token: set SLICEGREP_API_KEY, or write it into {token_file}")
+        raise ValueError(lost or f"there is no token: set SLICEGREP_API_KEY, or write it into {token_file}")
     return Connection(url, token, named("CODE_NAMESPACE") or told.get("namespace", ""), named("AGENT"))
 
 
@@ -87,6 +93,6 @@ def _configuration(path: str) -> dict[str, str]:
         found = json.loads(text)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise ValueError(f"{path} is not a JSON object of texts: url, token, namespace")
-    return found
+    if not isinstance(found, dict) or not all(isinstance(found.get(key, ""), str) for key in _KEYS):
+        raise ValueError(f"{path} is not a JSON object with texts for {', '.join(_KEYS)}")
+    return {key: found[key] for key in _KEYS if key in found}

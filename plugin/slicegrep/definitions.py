@@ -25,10 +25,13 @@ class DefinitionsUntil:
         self._workspaces = list(dict.fromkeys(map(workspace_of, folders)))
         self._home = home
         self._until = until
+        self.indexed = False
+        """Whether an index held any of the files that were asked about."""
 
     def __call__(self, batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
         """Return the innermost definitions around the lines of each source, in their order."""
         known = self._known([source for source, _ in batch])
+        self.indexed = self.indexed or bool(known)
         found: list[list[Symbol | None]] = []
         for source, lines in batch:
             shape = known.get(source.path)

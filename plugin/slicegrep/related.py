@@ -11,7 +11,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["ASKED_EACH", "HEADER", "MOST_EACH", "MOST_FUNCTIONS", "block_of", "functions_of", "local_block"]
+__all__ = [
+    "ASKED_EACH",
+    "HEADER",
+    "MOST_EACH",
+    "MOST_FUNCTIONS",
+    "block_of",
+    "functions_of",
+    "local_block",
+    "plain",
+]
 
 HEADER = "[Related from slicegrep dependency graph]"
 """The block's first line: what stands before it is the real output."""
@@ -73,7 +82,7 @@ def block_of(entries: Sequence[Mapping[str, Any]], k: int) -> str:
         return ""
     told: set[str] = set()
     lines = [f"{_line(entry, k)}{_bound(entry['envelope'], told)}" for entry in entries]
-    return "".join(f"{_plain(line)}\n" for line in (HEADER, *lines))
+    return "".join(f"{plain(line)}\n" for line in (HEADER, *lines))
 
 
 def _line(entry: Mapping[str, Any], k: int) -> str:
@@ -111,6 +120,6 @@ def _neighbour(one: Mapping[str, Any], *, defined: bool) -> str:
     return f"{one['symbol']} {one['path']}:{at}{relation}".lstrip()
 
 
-def _plain(line: str) -> str:
-    """Return a line without white space but blanks, and with `?` for what cannot be printed: paths may hold anything."""
+def plain(line: str) -> str:
+    """Return a text as one line without white space but blanks, and with `?` for what cannot be printed: paths may hold anything."""
     return "".join(mark if mark.isprintable() else "?" for mark in " ".join(line.split()))

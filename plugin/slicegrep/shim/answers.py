@@ -31,7 +31,7 @@ class Answers:
 
     @property
     def source(self) -> str:
-        """What the answers were taken from, for the summary: `index at c7a9fe7c9f`, or `working tree` without a commit."""
+        """What the answers so far were taken from, for the summary: `index at c7a9fe7c9f`, or `index` without a commit."""
         raise NotImplementedError
 
     def related(self, rows: Sequence[Row]) -> str:
@@ -65,18 +65,20 @@ class Local(Answers):
         self._top = top
         self._home = home
         self._until = until
+        self._definitions = DefinitionsUntil([top], home, until)
 
     def definitions_of(
         self, batch: Sequence[tuple[Source, Sequence[int]]]
     ) -> Sequence[Sequence[Symbol | None]]:
         """Return the definitions; those that are not found in time count as none."""
-        return DefinitionsUntil([self._top], self._home, self._until)(batch)
+        return self._definitions(batch)
 
     @property
     def source(self) -> str:
-        """The commit that HEAD is at."""
+        """The index where it held any of the files, and the commit that HEAD is at."""
+        what = "index" if self._definitions.indexed else "working tree"
         revision = revision_of(self._top)
-        return f"index at {revision}" if revision else "working tree"
+        return f"{what} at {revision}" if revision else what
 
     def related(self, rows: Sequence[Row]) -> str:
         """Ask the code operations, as a server would."""

@@ -12,7 +12,8 @@ from slicegrep.annotate import ARROW, annotate
 from slicegrep.bytecode import mend
 from slicegrep.home import home_folder
 from slicegrep.index.place import workspace_of
-from slicegrep.shim.answers import answers_of
+from slicegrep.related import plain
+from slicegrep.shim.answers import Raw, answers_of
 from slicegrep.shim.child import send
 
 TYPE_CHECKING = False
@@ -27,12 +28,14 @@ else:
 
 __all__ = ["Names", "names_for"]
 
-_GRACE = 0.05
+_GRACE = 0.1
 """Seconds before the end of the time in which the helper has to be done, so that its answer still arrives."""
 _LARGEST_FILE = 5_000_000
 """Bytes of a file that is read to verify its lines: as many as a Read may have that is narrowed."""
 _ANY_LENGTH = 1 << 40
+_LONGEST_NAME = 4_096
 _GAP = b"\n\n"
+_FAULT = b"!"
 _END = b"\0"
 
 
@@ -44,6 +47,10 @@ class Names:
         head, gap, rest = answer.partition(_GAP)
         if not gap:
             raise ValueError("the helper did not get so far")
+        self.fault = ""
+        """Why there are none, where that is for the person to mend."""
+        if head.startswith(_FAULT):
+            self.fault, head = head[1:].decode("utf-8", "surrogateescape"), b"0 "
         first, *rows = head.split(b"\n")
         hits, _, source = first.partition(b" ")
         self.hits = int(hits)
@@ -66,6 +73,8 @@ def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: 
     if pid == 0:
         try:
             _help(raw, search, knobs, until - _GRACE, writing)
+        except Raw as error:
+            _send(writing, _FAULT + plain(str(error)).encode("utf-8", "surrogateescape") + _GAP)
         except BaseException as error:  # noqa: BLE001 (the process boundary: the output is printed as it is)
             mend(error, sys.pycache_prefix)
             os._exit(1)
@@ -116,7 +125,7 @@ def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) 
     for row in found.rows:
         name = " ".join(row.symbol.qualified.split())
         if (
-            name.isprintable() and ARROW.strip() not in name
+            len(name) <= _LONGEST_NAME and name.isprintable() and ARROW.strip() not in name
         ):  # else the tool's own line could not be told from it
             head.append(f"{row.index} {name}")
     _send(writing, "\n".join(head).encode("utf-8", "surrogateescape") + _GAP)

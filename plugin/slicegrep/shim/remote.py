@@ -26,7 +26,11 @@ MOST_PARALLEL = 5
 LARGEST_ANSWER = 8_000_000
 """Bytes: 200 rows and 20 neighbourhoods take less than a tenth."""
 _LONGEST_LOCATION = 4_200
-_LONGEST_NAME = 4_096
+_REFUSALS = {
+    401: "the server refused the token",
+    403: "the token is for another namespace",
+    404: "the server does not know the namespace, or the operation",
+}
 _AGENT = "grep-shim"
 _PATH = "/v1/code.enclosing"
 
@@ -123,23 +127,24 @@ class Remote:
             body.update(neighbours=True, neighbour_k=ASKED_EACH)
         try:
             data = self._posted(json.dumps(body, ensure_ascii=False).encode())
-            answer = json.loads(data)
-            rows, entries, revision = _believed(answer, call.locations)
+            rows, entries, revision = _believed(data, call.locations)
         except (OSError, http.client.HTTPException) as error:
-            call.fault = f"the server cannot be asked: {type(error).__name__}"
-        except (ValueError, RecursionError) as error:
-            call.fault = f"the server's answer is none: {error}"
+            call.fault = f"the server cannot be asked ({type(error).__name__})"
+        except Raw as error:
+            call.fault = str(error)
+        except ValueError:  # its text may hold the token
+            call.fault = "the server's address or the token cannot be used"
         else:
             call.rows, call.entries, call.revision, call.fault = rows, entries, revision, ""
 
     def _posted(self, body: bytes) -> bytes:
-        """Post the body and return the answer's. Raises OSError, HTTPException, ValueError."""
+        """Post the body and return the answer's. Raises OSError, HTTPException, Raw, and ValueError where a header cannot be sent."""
         import http.client  # noqa: PLC0415 (as above)
         from urllib.parse import urlsplit  # noqa: PLC0415
 
         url = urlsplit(self._connection.url)
         if url.scheme not in ("http", "https") or not url.hostname:
-            raise ValueError("its address is no http or https URL")
+            raise Raw("the server's address is no http or https URL")
         make = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
         seconds = max(0.001, self._until - time.monotonic())
         connection = make(url.hostname, url.port, timeout=seconds)
@@ -152,12 +157,12 @@ class Remote:
             connection.request("POST", url.path.rstrip("/") + _PATH, body, headers)
             answer = connection.getresponse()
             if answer.status != http.client.OK:
-                raise ValueError(f"status {answer.status}")
+                raise Raw(_REFUSALS.get(answer.status, f"the server answered with status {answer.status}"))
             data = answer.read(LARGEST_ANSWER + 1)
         finally:
             connection.close()
         if len(data) > LARGEST_ANSWER:
-            raise ValueError("it is too large")
+            raise Raw("the server's answer is too large")
         return data
 
     def _symbol(self, row: Mapping[str, Any], source: Source, line: int) -> Symbol | None:
@@ -180,19 +185,25 @@ _PLACE = {**dict.fromkeys(("symbol_id", "symbol", "path"), str), "start": int}
 _LISTS = ("callers", "callees", "tests")
 
 
-def _believed(answer: object, locations: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    """Return the rows, the neighbourhoods and the revision of an answer. Raises ValueError where it is not one to these locations."""
+def _believed(data: bytes, locations: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
+    """Return the rows, the neighbourhoods and the revision of an answer. Raises Raw where it is not one to these locations."""
+    import json  # noqa: PLC0415 (as above)
+
+    try:
+        answer = json.loads(data)
+    except (ValueError, RecursionError):
+        answer = None
     if not isinstance(answer, dict):
-        raise ValueError("no object")  # noqa: TRY004 (of a text from outside)
+        raise Raw("the server's answer is none: no object")
     rows, entries, revision = answer.get("rows"), answer.get("neighbours", []), answer.get("revision", "")
     if not isinstance(rows, list) or [_said(row, "location") for row in rows] != locations:
-        raise ValueError("its rows are not those of the locations")
-    if not all(_is(row, _ROW) and _is_name(row["symbol"]) for row in rows):
-        raise ValueError("a row has another shape")
+        raise Raw("the server's answer is none: its rows are not those of the locations")
+    if not all(_is(row, _ROW) for row in rows):
+        raise Raw("the server's answer is none: a row has another shape")
     if not isinstance(entries, list) or not all(map(_is_entry, entries)):
-        raise ValueError("a neighbourhood has another shape")
+        raise Raw("the server's answer is none: a neighbourhood has another shape")
     if not isinstance(revision, str) or not ((revision.isascii() and revision.isalnum()) or not revision):
-        raise ValueError("its revision is none")
+        raise Raw("the server's answer is none: its revision is none")
     return rows, entries, revision[:10]
 
 
@@ -202,11 +213,6 @@ def _said(row: object, name: str) -> object:
 
 def _is(value: object, fields: Mapping[str, type]) -> bool:
     return isinstance(value, dict) and all(type(value.get(name)) is kind for name, kind in fields.items())
-
-
-def _is_name(text: str) -> bool:
-    """Whether a name can be printed: one with a line end or an escape code would be more than a suffix."""
-    return len(text) <= _LONGEST_NAME and " ".join(text.split()).isprintable()
 
 
 def _is_entry(value: object) -> bool:

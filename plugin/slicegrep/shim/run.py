@@ -53,7 +53,7 @@ def run(name: str, real: str, words: Sequence[str], ignored: int) -> NoReturn:
         child.kill()
         output.undo()
         tool.become()
-    if names is not None and names.hits and not knobs.quiet:
+    if names is not None and (names.hits or names.fault) and not knobs.quiet:
         output.tell(_summary(names, time.monotonic() - began))
     child.end_likewise()
 
@@ -93,5 +93,7 @@ def _names(raw: bytes, search: Search, knobs: Knobs, until: float, child: Child)
 
 
 def _summary(names: Names, seconds: float) -> str:
+    if names.fault:
+        return f"slicegrep: raw output, {names.fault}"
     scoped = f"{len(names.suffixes)}/{names.hits} hits scoped to their enclosing function"
     return f"slicegrep: {scoped}, {names.source}, {round(seconds * 1_000)} ms"
