@@ -363,7 +363,39 @@ def test_a_list_of_impact_that_is_cut_says_by_how_many(tmp_path: Path, home: str
         ImpactRequest(name="base", k=2, depth=1)
     )
     assert (len(impact.reached), impact.more) == (2, 4)
-    assert (len(impact.tests), impact.more_tests) == (2, 3)  # the import is one
+    assert (len(impact.tests), impact.more_tests) == (2, 2)
+
+
+def test_neighbours_begin_with_what_says_most(tmp_path: Path, home: str) -> None:
+    """Callers are no tests, calls come before names handed on, near ones before others; a test is above what helps it."""
+    use = "from a import work\n\n\ndef {}():\n    return {}\n"
+    files = {
+        "a.py": "def work():\n    return 1\n",
+        "above/early.py": use.format("handed", "work"),
+        "above/late.py": use.format("called", "work()"),
+        "z.py": use.format("beside", "work()"),
+        "tests/aaa.py": use.format("helper", "work()"),
+        "tests/test_a.py": use.format("test_work", "work()") + "\n\ndef test_two():\n    work()\n",
+        "tests/test_b.py": "from z import beside\n\n\ndef test_beside():\n    beside()\n",
+    }
+    code = Code(str(write_tree(tmp_path / "near", files)), home)
+    [entry] = enclosing(code, "a.py:1", neighbours=True, neighbour_k=2).neighbours
+    assert [one.symbol for one in entry.callers] == ["beside", "called"]
+    assert entry.callers[0].lines == [5]
+    assert "2 of 3 callers are listed" in entry.envelope.causes
+    [entry] = enclosing(code, "a.py:1", neighbours=True, neighbour_k=9).neighbours
+    assert [one.symbol for one in entry.callers] == ["beside", "called", "handed"]
+    assert [one.symbol for one in entry.tests] == ["test_work", "test_two", "test_beside", "helper"]
+    related = code.callers(CallersRequest(name="work")).related
+    assert [one.path.startswith("tests/") for one in related] == [False] * 6 + [True] * 5
+
+
+def test_the_type_around_a_method_is_no_callee_of_it(tmp_path: Path, home: str) -> None:
+    """Of a receiver every method has it; what is called comes first."""
+    text = "package p\n\ntype Box struct{}\ntype Lid struct{}\n\nfunc open() *Lid { return nil }\n\nfunc (b *Box) Use(l *Lid) {\n\topen()\n}\n"
+    code = Code(str(write_tree(tmp_path / "go", {"p.go": text, "go.mod": "module p\n"})), home)
+    [entry] = enclosing(code, "p.go:9", neighbours=True).neighbours
+    assert [one.symbol for one in entry.callees] == ["open", "Lid"]
 
 
 def test_neighbours_are_callers_callees_and_tests_of_each_definition(shop: Path, home: str) -> None:

@@ -15,7 +15,8 @@ class Edge:
     """-1: the module level of `file`."""
     file: int
     lines: tuple[int, ...]
-    """1-based, ascending: where the references stand, in the file of the definition that refers."""
+    """1-based, ascending: where the references stand, in the file of the definition that refers; of imports only where it is
+    nothing else."""
     tier: str
     """`scip` or `parser`."""
     confidence: float

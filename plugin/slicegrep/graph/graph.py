@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections import deque
 from dataclasses import replace
@@ -9,7 +10,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from slicegrep.graph.answers import Envelope, Found, Impact, Reached
-from slicegrep.graph.edges import in_order
+from slicegrep.graph.definitions import owner_of
+from slicegrep.graph.edges import in_order, merged
+from slicegrep.graph.facts import IMPORT
 from slicegrep.graph.scip_tier import OUT_OF_TIME, ScipTier
 from slicegrep.languages import is_test_path
 
@@ -27,6 +30,8 @@ _TEST_DEPTH = 3
 _TEST_CONFIDENCE = 0.5
 _MOST_TESTS = 500
 """Definitions that `tests` looks through."""
+_TEST = re.compile(r"\b_*[Tt]est|(?:T|_t)ests?\b|^(?:Benchmark|Example|Fuzz)")
+"""In the qualified name of a test, or of the class that holds it."""
 _SOURCE_FOLDERS = frozenset({"src", "lib", "python"})
 """Folders that are no part of a Python module's name."""
 
@@ -88,13 +93,25 @@ class Graph:
         )
 
     def tests(self, symbol: int, *, until: float) -> Found:
-        """Return the test code that reaches a definition, itself or through other definitions (three edges at most)."""
-        impact = self.impact(
+        """Return the test code that reaches a definition, itself or through other definitions (three edges at most).
+
+        Tests come before what helps them, direct ones before others, those that are called like the definition or its file first.
+        """
+        reached, envelope, _ = self._walked(
             symbol, depth=_TEST_DEPTH, most=_MOST_TESTS, least_confidence=_TEST_CONFIDENCE, until=until
         )
-        return Found(
-            in_order(self._view, (one.edge for one in impact.reached if one.is_test)), impact.envelope
-        )
+        own = self._view.symbol(symbol)
+        names = {_plain(own.name), _plain(_stem(self._path(own.file)))}
+
+        def rank(one: Reached) -> tuple[bool, int, bool, float, str, tuple[int, ...]]:
+            edge = one.edge
+            path = self._path(edge.file)
+            called = _plain(f"{_stem(path)} {self._qualified(edge.symbol)}")
+            alike = any(len(name) > 2 and name in called for name in names)
+            return not self._runs(edge), one.depth, not alike, -edge.confidence, path, edge.lines
+
+        tests = sorted((one for one in reached if one.is_test), key=rank)
+        return Found(tuple(one.edge for one in tests), envelope)
 
     def module(self, symbol: int, prefix: str = "") -> str:
         """Return the name of the module that a definition is in: dotted in Python, else the path without its suffix.
@@ -121,13 +138,39 @@ class Graph:
     def impact(self, symbol: int, *, depth: int, most: int, least_confidence: float, until: float) -> Impact:
         """Return what depends on a definition, nearest first: by `depth` edges at most, each as sure as is asked.
 
-        `most` bounds the definitions that are returned. What is reached twice is there once, by the shortest way.
+        `most` bounds the definitions that are returned. What is reached twice is there once, by the shortest way. A file
+        that only imports is there at depth 1, and is no test.
         """
+        reached, envelope, ended = self._walked(
+            symbol, depth=depth, most=most, least_confidence=least_confidence, until=until
+        )
+        if not ended:
+            causes = (*envelope.causes, f"nothing beyond depth {depth} was looked at")
+            envelope = replace(envelope, epistemic="lower_bound", causes=causes)
+        return Impact(tuple(reached), envelope)
+
+    def is_test(self, file: int) -> bool:
+        """Whether a file of the view holds tests."""
+        row = self._view.files[file]
+        return row is not None and ("test" in row.flags or is_test_path(row.path))
+
+    def is_of(self, symbol: int, other: int) -> bool:
+        """Whether a definition is a member of another one: inside it, or by its name (Go's methods)."""
+        row = self._view.symbol(symbol)
+        return other >= 0 and (
+            row.parent == other or owner_of(row.qualified, row.name) == self._view.symbol(other).qualified
+        )
+
+    def _walked(
+        self, symbol: int, *, depth: int, most: int, least_confidence: float, until: float
+    ) -> tuple[list[Reached], Envelope, bool]:
+        """Return what is reached, what is known of its completeness, and whether nothing lies deeper."""
         reached: list[Reached] = []
         seen = {(symbol, self._view.symbol_file[symbol])}
         open_symbols = deque([(symbol, 1)])
         causes: dict[str, None] = {}
         tiers: set[str] = set()
+        ended = True
         while open_symbols:
             at, level = open_symbols.popleft()
             if time.monotonic() > until:
@@ -136,9 +179,11 @@ class Graph:
             found = self.callers(at, until=until)
             tiers.update(found.envelope.tier.split("+"))
             causes.update(dict.fromkeys(found.envelope.causes))
+            using = {edge.file for edge in found.edges if edge.kind != IMPORT}
             for edge in found.edges:
                 key = (edge.symbol, edge.file)
-                if key in seen:
+                is_test = self.is_test(edge.file)
+                if key in seen or (edge.kind == IMPORT and (level > 1 or is_test or edge.file in using)):
                     continue
                 if edge.confidence < least_confidence:
                     causes[f"edges of a confidence below {least_confidence:g} are left out"] = None
@@ -148,11 +193,13 @@ class Graph:
                     open_symbols.clear()
                     break
                 seen.add(key)
-                reached.append(Reached(edge, level, at, self._is_test(edge.file)))
+                reached.append(Reached(edge, level, at, is_test))
                 if edge.symbol >= 0 and level < depth:
                     open_symbols.append((edge.symbol, level + 1))
+                ended = ended and (level < depth or edge.symbol < 0 or (is_test and self._runs(edge)))
         tier = "scip+parser" if len(tiers) > 1 else next(iter(tiers), "parser")
-        return Impact(tuple(reached), Envelope("lower_bound" if causes else "complete", tier, tuple(causes)))
+        told = merged(causes)
+        return reached, Envelope("lower_bound" if told else "complete", tier, told), ended
 
     def _unresolved(self, edge: Edge, file: int, name: str) -> Edge | None:
         """Return a guess without the lines of `file` at which SCIP knows another definition of that name."""
@@ -173,9 +220,18 @@ class Graph:
         row = self._view.files[file]
         return row is not None and row.kind == "code" and bool(row.language)
 
-    def _is_test(self, file: int) -> bool:
+    def _runs(self, edge: Edge) -> bool:
+        """Whether what is in a test file is a test, by its name, and not what helps one. Calls at module level are
+        (`it("...", () => ...)`).
+        """  # noqa: D205
+        return edge.symbol < 0 or _TEST.search(self._qualified(edge.symbol)) is not None
+
+    def _qualified(self, symbol: int) -> str:
+        return self._view.symbol(symbol).qualified if symbol >= 0 else ""
+
+    def _path(self, file: int) -> str:
         row = self._view.files[file]
-        return row is not None and ("test" in row.flags or is_test_path(row.path))
+        return row.path if row is not None else ""
 
     def _not_by_scip(self, file: int) -> list[str]:
         return (
@@ -183,7 +239,7 @@ class Graph:
         )
 
     def _found(self, edges: Iterable[Edge], causes: Iterable[str], tier: str) -> Found:
-        known = tuple(dict.fromkeys([*self._scip.causes, *causes]))
+        known = merged([*self._scip.causes, *causes])
         envelope = Envelope("lower_bound" if known or tier != "scip" else "complete", tier, known)
         return Found(in_order(self._view, edges), envelope)
 
@@ -195,3 +251,12 @@ def _outside(stale: int, absent: int) -> list[str]:
     if absent:
         causes.append(f"scip tier: {absent} of the files with that name are in no index")
     return causes
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _plain(name: str) -> str:
+    """Return a name as it is compared: `test_add_item` is called like `addItem`."""
+    return name.replace("_", "").lower()

@@ -97,7 +97,6 @@ _REFUSALS = {
     415: "a body that is not declared as JSON",
     422: "a request that cannot be answered",
     500: "a fault of the server's own",
-    501: "not in this installation",
     503: "too many calls at once",
     504: "no answer in time",
 }

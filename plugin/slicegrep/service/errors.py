@@ -10,7 +10,6 @@ __all__ = [
     "Forbidden",
     "Invalid",
     "NotFound",
-    "NotYet",
     "ServiceError",
     "TooLarge",
     "TooSlow",
@@ -91,10 +90,3 @@ class TooSlow(ServiceError):
 
     status = 504
     name = "too_slow"
-
-
-class NotYet(ServiceError):
-    """An operation that this installation cannot do."""
-
-    status = 501
-    name = "not_yet"

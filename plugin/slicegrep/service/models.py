@@ -304,7 +304,7 @@ class ErrorAnswer(_Model):
 
     error: str
     """A short name: `invalid_request`, `unauthorized`, `forbidden`, `not_found`, `wrong_method`, `wrong_type`, `ambiguous`,
-    `too_large`, `too_slow`, `busy`, `not_yet`, `internal`."""
+    `too_large`, `too_slow`, `busy`, `internal`."""
     message: str
 
 

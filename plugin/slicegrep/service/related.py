@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import posixpath
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from slicegrep.graph import Graph
+from slicegrep.graph.edges import merged
+from slicegrep.graph.facts import CALL, IMPORT, STRENGTH
 from slicegrep.revision import revision_of
-from slicegrep.service.errors import NotFound, NotYet
+from slicegrep.service.errors import NotFound
 from slicegrep.service.models import (
     Envelope,
     ImpactAnswer,
@@ -37,7 +41,6 @@ _PART = 8
 """A list of a neighbourhood may take an eighth of the time that is left, the last ones more: most take a hundredth."""
 _MOST_WALKED = 1_000
 """Definitions that an impact looks through, tests and others: past `k`, so that a list that is cut says by how many."""
-_IMPORT = "import"
 _MODULE = "module"
 """The kind of a neighbour that is no definition: the lines of a file outside of all of them."""
 
@@ -46,18 +49,16 @@ class Related:
     """The graph of the view of `files`, asked until the moment `until` (of time.monotonic)."""
 
     def __init__(self, files: Files, home: str, until: float) -> None:
-        try:
-            from slicegrep.graph import Graph  # noqa: PLC0415 (few calls need it)
-        except ImportError as error:
-            raise NotYet("this installation cannot follow references yet") from error
         self._files = files
         self._graph = Graph(files.view, home)
         self._until = until
 
     def neighbourhoods(self, anchors: Sequence[Definition], k: int) -> list[NeighbourhoodEntry]:
-        """Return at most `k` callers, callees and tests of each definition, the surest first, without mere imports.
+        """Return at most `k` callers, callees and tests of each definition, without mere imports.
 
-        None takes more than a part of the time that is left, so that a name that stands everywhere does not take it all.
+        Callers are none of the tests, which have a list of their own. Calls come before other references, the surest first, then
+        what is near. None takes more than a part of the time that is left, so that a name that stands everywhere does not
+        take it all.
         """
         shares = len(_LISTS) * len(anchors)
         entries: list[NeighbourhoodEntry] = []
@@ -71,19 +72,46 @@ class Related:
                     symbol, until=now + (self._until - now) / min(shares, _PART)
                 )
                 shares -= 1
-                found = replace(found, edges=tuple(edge for edge in found.edges if edge.kind != _IMPORT))
-                all_of_them, envelope = self._neighbours(found, SURE)
-                lists[name] = all_of_them[:k]
-                if len(all_of_them) > k:
-                    envelope = _less(envelope, f"{k} of {len(all_of_them)} {name} are listed")
+                found = replace(found, edges=tuple(self._telling(name, symbol, found.edges)))
+                ends, envelope = self._neighbours(found, SURE)
+                # overloads of one name are one
+                listed = list({(end.path, end.symbol): end for end in reversed(ends)}.values())[::-1]
+                lists[name] = listed[:k]
+                if len(listed) > k:
+                    envelope = _less(envelope, f"{k} of {len(listed)} {name} are listed")
                 envelopes.append(envelope)
-            entry: dict[str, Any] = {
-                **place_of(anchor),
-                **lists,
-                "module": self._graph.module(symbol, self._files.prefix),
-            }
+            module = self._graph.module(symbol, self._files.prefix)
+            entry: dict[str, Any] = {**place_of(anchor), **lists, "module": module}
             entries.append(NeighbourhoodEntry(**entry, envelope=_together(envelopes)))
         return entries
+
+    def _telling(self, name: str, symbol: int, edges: Iterable[Edge]) -> list[Edge]:
+        """Return the edges of a list that say something of a definition, what says most first."""
+        kept = [edge for edge in edges if edge.kind != IMPORT]
+        if name == "tests":
+            return kept
+        if name == "callers":
+            kept = [edge for edge in kept if not self._graph.is_test(edge.file)]
+        else:  # a type in its own signature
+            kept = [edge for edge in kept if edge.kind == CALL or not self._graph.is_of(symbol, edge.symbol)]
+        files = self._files.view.files
+        own = files[self._files.view.symbol_file[symbol]]
+        folder = posixpath.dirname(own.path) if own is not None else ""
+
+        def rank(edge: Edge) -> tuple[int, float, bool, bool, str, tuple[int, ...]]:
+            row = files[edge.file]
+            path = row.path if row is not None else ""
+            far = row is not own
+            return (
+                -STRENGTH[edge.kind],
+                -edge.confidence,
+                far,
+                posixpath.dirname(path) != folder,
+                path,
+                edge.lines,
+            )
+
+        return sorted(kept, key=rank)
 
     def callers(self, one: Definition, request: CallersRequest) -> RelatedAnswer:
         """Return who refers to a definition."""
@@ -133,6 +161,8 @@ class Related:
         return id_of(view, symbol, prefix) if row is not None and row.path.startswith(prefix) else ""
 
     def _answer(self, one: Definition, found: Found, request: CallersRequest) -> RelatedAnswer:
+        edges = sorted(found.edges, key=lambda edge: self._graph.is_test(edge.file))  # what is no test first
+        found = replace(found, edges=tuple(edges))
         related, envelope = self._neighbours(found, request.least_confidence)
         return RelatedAnswer(
             symbol=Place(**place_of(one)),
@@ -192,9 +222,8 @@ def _less(envelope: Envelope, cause: str) -> Envelope:
 
 def _together(envelopes: Sequence[Envelope]) -> Envelope:
     tiers = {envelope.tier for envelope in envelopes}
-    causes: Iterable[str] = dict.fromkeys(cause for envelope in envelopes for cause in envelope.causes)
     return Envelope(
         epistemic="complete" if all(one.epistemic == "complete" for one in envelopes) else "lower_bound",
         tier=tiers.pop() if len(tiers) == 1 else "scip+parser",
-        causes=list(causes),
+        causes=list(merged(cause for envelope in envelopes for cause in envelope.causes)),
     )
