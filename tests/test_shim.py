@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from shim_stand import ARROW, Case, Ran, Stand, Tree, program, small
 from slicegrep.index import let_go, open_view
 from slicegrep.shim.knobs import Knobs, value_of
 
+PLUGIN = Path(__file__).resolve().parents[1] / "plugin"
+README = (PLUGIN.parent / "README.md").read_text("utf-8")
 HEADER = b"[Related from slicegrep dependency graph]\n"
 
 CALLS = """\
@@ -150,6 +153,38 @@ def test_knobs_are_kept_in_range() -> None:
     ) == (1.25, 7, 20, 1)
     for nonsense in ("", "x", "-1", "1.5", "²", "9" * 5_000):
         assert Knobs({"SLICEGREP_SHIM_GRAPH_K": nonsense}).graph_k in (5, 20)
+
+
+def test_the_readme_s_table_is_what_is_read() -> None:
+    """Each variable with its default and range; what is not in Knobs is read by the launcher alone."""
+    part = README.split("\n## Grep in a shell without hooks: the shim\n")[1].split("\n## ")[0]
+    rows = re.findall(r"^\| (`SLICEGREP_.*?) \| (.*?) \| (.*?) \|$", part, re.MULTILINE)
+    table = {name.strip("`"): (default, told) for name, default, told in rows}
+    assert [
+        table.pop(name)[0] for name in ("SLICEGREP_SHIM", "SLICEGREP_GREP_REAL`, `SLICEGREP_RG_REAL")
+    ] == [
+        "on",
+        "",
+    ]
+    plain = vars(Knobs({}))
+    read = []
+    for variable, (default, told) in table.items():
+        assert vars(Knobs({variable: default})) == plain
+        other = {"off": "on"}.get(default) or str(int(default) - 1)
+        found = vars(Knobs({variable: other}))
+        read += [name for name, value in plain.items() if found[name] != value]
+        for least, most in re.findall(r"\((\d+) to (\d+)\)", told):
+            for value, kept in (("0", least), ("999999999", most)):
+                assert int(vars(Knobs({variable: value}))[read[-1]]) == int(kept)
+    assert read == list(plain)
+
+
+def test_the_readme_names_every_variable_of_a_server() -> None:
+    """And no other."""
+    source = (PLUGIN / "slicegrep" / "connection.py").read_text("utf-8")
+    read = {f"SLICEGREP_{name}" for name in re.findall(r'named\("(\w+)"\)', source)}
+    part = README.split("| what | where it is looked for |")[1].split("\n\n")[0]
+    assert set(re.findall(r"SLICEGREP_\w+", part)) == read
 
 
 def test_switches_say_no_in_four_ways() -> None:
