@@ -29,7 +29,7 @@ MOST_FUNCTIONS = 20
 MOST_EACH = 5
 """Callers, callees and tests of each, unless something else is asked for."""
 ASKED_EACH = 20
-"""How many of each are asked for, whatever is shown: tests are taken out of the callers, and the rest is counted."""
+"""How many of each are asked for, whatever is shown: the rest is counted."""
 
 
 def functions_of(rows: Iterable[Row], most: int) -> list[Row]:
@@ -75,7 +75,7 @@ def block_of(entries: Sequence[Mapping[str, Any]], k: int) -> str:
     """Return the block for neighbourhoods of the shape of models.NeighbourhoodEntry, "" for none; `k` callers, callees and tests each.
 
     A caller or test is followed by the place of its reference, a callee by the place of its definition; what stands
-    outside of all definitions has a place alone. A test is no caller besides. Of the causes for which a line may lack
+    outside of all definitions has a place alone. Of the causes for which a line may lack
     something the first is told, once in a block.
     """
     if not entries:
@@ -86,16 +86,11 @@ def block_of(entries: Sequence[Mapping[str, Any]], k: int) -> str:
 
 
 def _line(entry: Mapping[str, Any], k: int) -> str:
-    tests = {(one["path"], one["symbol_id"]) for one in entry["tests"]}
-    lists = {
-        "callers": [one for one in entry["callers"] if (one["path"], one["symbol_id"]) not in tests],
-        "callees": entry["callees"],
-        "tests": entry["tests"],
-    }
     parts = []
-    for name, ones in lists.items():
+    for name in ("callers", "callees", "tests"):
+        ones = entry[name]
         if ones:
-            more = " or more" if len(entry[name]) >= ASKED_EACH else ""
+            more = " or more" if len(ones) >= ASKED_EACH else ""
             shown = f" ({k} of {len(ones)}{more})" if len(ones) > k else ""
             told = ", ".join(_neighbour(one, defined=name == "callees") for one in ones[:k])
             parts.append(f"{name}{shown}: {told}")
