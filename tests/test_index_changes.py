@@ -280,3 +280,84 @@ def test_a_large_change_at_once(tmp_path: Path) -> None:
     view = _opened(root, tmp_path)
     assert told(view) == told(_new(root, tmp_path))
     assert len(view.symbols_named("load_young")) == 80
+
+
+def test_a_file_that_was_written_since_is_not_read_as_what_it_was(root: Path, tmp_path: Path) -> None:
+    """Lines and definitions are of one content: another one is not given, nor kept for when the first comes back."""
+    path = root / "pkg/m1.py"
+    first, status = path.read_text(), path.stat()
+    view = _opened(root, tmp_path)
+    path.write_text("# one\n# two\n" + first)
+    assert view.read("pkg/m1.py") is None
+    assert view.utf8_lines("pkg/m1.py") is None
+    assert view.missed == 2
+    path.write_text(first)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    again = _opened(root, tmp_path)
+    for one in (view, again):
+        assert one.read("pkg/m1.py").text == first.rstrip("\n")
+        assert one.utf8_lines("pkg/m1.py") == first.encode()
+
+
+def test_a_write_that_nobody_told_of_is_noticed_when_the_file_is_read(root: Path, tmp_path: Path) -> None:
+    """Through another name of the file, outside of what is watched: the next view has it."""
+    os.link(root / "pkg/m1.py", tmp_path / "other_name")
+    for _ in range(4):
+        view = _opened(root, tmp_path)
+    (tmp_path / "other_name").write_text(_module(1, "unheard"))
+    assert view.read("pkg/m1.py") is None
+    assert _opened(root, tmp_path).symbols_named("load_unheard")
+
+
+@pytest.mark.parametrize("names_its_files", [True, False])
+def test_no_file_is_read_through_a_link(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, names_its_files: bool
+) -> None:
+    """Neither a file nor a folder that was replaced by one, on a system that names open files and on others."""
+    if not names_its_files:
+        monkeypatch.setattr(os, "readlink", lambda path: "")
+    write(root, {"pkg/deep/er/a.py": "inside = 1\n", "pkg/b.py": "inside = 2\n"})
+    view = _opened(root, tmp_path)
+    assert view.read("pkg/deep/er/a.py").lines == ("inside = 1",)
+    let_go()
+    view = _opened(root, tmp_path)
+    outside = tmp_path / "outside"
+    (root / "pkg").rename(outside)
+    (root / "pkg").symlink_to(outside)
+    assert view.read("pkg/deep/er/a.py") is None
+    assert view.read("pkg/b.py") is None
+    assert view.read("pkg/not_indexed") is None
+    (root / "pkg").unlink()
+    outside.rename(root / "pkg")
+    assert view.read("pkg/b.py").lines == ("inside = 2",)
+
+
+def test_a_folder_that_became_a_link_with_its_times_is_not_in_the_index(root: Path, tmp_path: Path) -> None:
+    """The same names and modification times on both sides, in this process and in the next one."""
+    outside = tmp_path / "outside"
+    for folder, word in ((root / "pkg/deep", "inside"), (outside, "outside")):
+        write(folder, {"a.py": f"def load_{word}(): ...\n"})
+    for path in (root, outside, *root.rglob("*"), *outside.rglob("*")):
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    _opened(root, tmp_path)
+    let_go()
+    assert _opened(root, tmp_path).symbols_named("load_inside")
+    (root / "pkg/deep").rename(tmp_path / "moved")
+    (root / "pkg/deep").symlink_to(outside)
+    os.utime(root / "pkg/deep", (1_000_000_000, 1_000_000_000), follow_symlinks=False)
+    os.utime(root / "pkg", (1_000_000_000, 1_000_000_000))
+    for _ in range(2):
+        view = _opened(root, tmp_path)
+        assert view.file_at("pkg/deep/a.py") is None
+        assert not view.symbols_named("load_inside")
+        assert not view.symbols_named("load_outside")
+        let_go()
+
+
+def test_texts_of_earlier_contents_are_not_kept(root: Path, tmp_path: Path) -> None:
+    """A file that is edited over and over takes the memory of one."""
+    for n in range(5):
+        write(root, {"pkg/m1.py": _module(1, f"w{n}") * 1000})
+        view = _opened(root, tmp_path)
+        source = view.read("pkg/m1.py")
+    assert view._texts._held == 3 * source.size

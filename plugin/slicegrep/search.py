@@ -6,18 +6,21 @@ import os
 import stat
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from errno import ENOENT
 from typing import TYPE_CHECKING
 
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
 from slicegrep.home import home_folder
 from slicegrep.index import Damaged, open_view, view_of
 from slicegrep.index.terms import joined
+from slicegrep.index.texts import read_walked
 from slicegrep.match import find
 from slicegrep.outline import enclosing
 from slicegrep.query import query_of
 from slicegrep.recall import recall
 from slicegrep.regions import BOUNDARIES
-from slicegrep.source import read_source
+from slicegrep.roles import LARGEST_CODE
+from slicegrep.source import read_source, source_of
 from slicegrep.tokens import VOCABULARY_NAME, counter
 from slicegrep.types import Outline
 
@@ -61,6 +64,7 @@ def focused_read(
     history: bool = False,
     home: str = "",
     shown: str = "",
+    top: str = "",
     progress: Callable[[int, int], None] | None = None,
 ) -> Result:
     """Return the slices of `path` that answer `pattern`, best first, inside `budget` o200k_base tokens of rendered text.
@@ -73,14 +77,16 @@ def focused_read(
     (`single`). `dedupe` lets near-duplicates collapse. `glob` (.gitignore's syntax, `!` excludes) and `type` (ripgrep's names), one or several, narrow the
     files of a folder; `no_ignore` and `hidden` widen them. `history` lets files count more that git's log saw changed lately (history.py: not
     shown to help). `home` is SLICEGREP_HOME, from the environment by default. `shown` is what the answer calls `path`, where
-    that is not to be told. `progress(done, total)`,
+    that is not to be told. `top` is a real path that `path` lies under by its name: no link is followed from there on, so that what
+    takes the place of a file or folder meanwhile leads nowhere else. `progress(done, total)`,
     in files, is called while a long index is made.
 
     Raises OSError (FileNotFoundError, PermissionError) for a `path` that is not there or cannot be read, SearchError
     (a ValueError) for all else that cannot be searched, TypeError for an argument of another type.
     """
     _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
-    place = _place(os.fsdecode(path), recursive=recursive)
+    path = os.fsdecode(path)
+    place = _place_below(top, path) if top else _place(path, recursive=recursive)
     place = replace(place, shown=shown or place.shown)
     home = _home(home)
     asked = _Asked(
@@ -94,9 +100,16 @@ def focused_read(
         history=history,
     )
     wanted = _Wanted(_several(glob), _several(type), no_ignore=no_ignore, hidden=hidden)
+    result = None
     for _ in range(TRIES):
         with suppress(Damaged):  # it is made anew when it is opened again
-            return _answer(place, _scope(place, home, wanted, progress=progress), asked, home)
+            scope = _scope(place, home, wanted, progress=progress)
+            missed = scope.view.missed
+            result = _answer(place, scope, asked, home)
+            if scope.view.missed == missed:  # else a file was written while it was searched
+                break
+    if result is not None:
+        return result
     raise SearchError(f"the index under {home} is damaged each time it is made: is the disk failing?")
 
 
@@ -183,6 +196,8 @@ class _Place:
     """The path as it was given."""
     folder: str
     file: str = ""
+    top: str = ""
+    """Where it is not "": the folder from which on no link is followed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,12 +299,24 @@ def _place(path: str, *, recursive: bool) -> _Place:
     return _Place(path, folder, file)
 
 
+def _place_below(top: str, path: str) -> _Place:
+    path = os.path.normpath(path)
+    if os.path.commonpath((top, path)) != top:
+        raise SearchError(f"{path}: not below {top}")
+    mode = os.lstat(path).st_mode
+    if stat.S_ISDIR(mode):
+        return _Place(path, path, top=top)
+    if not stat.S_ISREG(mode):
+        raise FileNotFoundError(ENOENT, "neither a file nor a folder", path)
+    return _Place(path, *os.path.split(path), top)
+
+
 def _scope(
     place: _Place, home: str, wanted: _Wanted, *, progress: Callable[[int, int], None] | None
 ) -> _Scope:
     if place.file:
         return _one_file(place)
-    view = open_view(place.folder, home, progress=progress)
+    view = open_view(place.top or place.folder, home, progress=progress)
     prefix = _prefix(view.root, place.folder)
     present = view.paths_under(prefix)
     if wanted.everything and present:
@@ -302,7 +329,7 @@ def _scope(
     skipped = tuple((one.path, one.why) for one in walked.skipped)
     beyond = set(files).difference(present)
     if beyond:
-        view = view.plus(_texts(place.folder, prefix, sorted(beyond)))
+        view = view.plus(_texts(place, prefix, sorted(beyond)))
         files = [file for file in files if view.file_at(prefix + file) is not None]
     notes = walked.notes if files else (*walked.notes, _none_searched(place, wanted, walked))
     return _Scope(view, prefix, files, frozenset(files), skipped, notes)
@@ -332,29 +359,34 @@ def _none_searched(place: _Place, wanted: _Wanted, walked: Walk) -> str:
 
 
 def _prefix(root: str, folder: str) -> str:
-    inside = os.path.relpath(os.path.realpath(folder), root)
-    return "" if inside == "." else inside.replace(os.sep, "/") + "/"
+    inside = os.path.relpath(folder, root).replace(os.sep, "/")  # both are real
+    if f"{inside}/".startswith("../"):
+        raise FileNotFoundError(ENOENT, "it was replaced meanwhile", folder)
+    return "" if inside == "." else inside + "/"
 
 
 def _told(skipped: Mapping[str, str], prefix: str) -> tuple[tuple[str, str], ...]:
     return tuple([(path[len(prefix) :], why) for path, why in skipped.items() if path.startswith(prefix)])
 
 
-def _texts(folder: str, prefix: str, files: Sequence[str]) -> list[Source]:
-    """Read files that the index does not hold; binary ones and those that are gone are left out."""
-    found = [(file, read_source(os.path.join(folder, file))) for file in files]
-    return [
-        replace(source, path=prefix + file)
-        for file, source in found
-        if source is not None and source.encoding != "binary"
-    ]
+def _texts(place: _Place, prefix: str, files: Sequence[str]) -> list[Source]:
+    """Read files that the index does not hold; binary ones, too large ones and those that are gone are left out."""
+    top = place.top or place.folder
+    below = _prefix(top, place.folder)
+    found = [(prefix + file, read_walked(top, below + file, LARGEST_CODE)) for file in files]
+    sources = [source_of(path, data) for path, data in found if data is not None]
+    return [source for source in sources if source.encoding != "binary"]
 
 
 def _one_file(place: _Place) -> _Scope:
     path = os.path.join(place.folder, place.file)
-    with open(path, "rb"):  # says why it cannot be read
-        pass
-    source = read_source(path, max_bytes=LARGEST_FILE)
+    if place.top:
+        data = read_walked(place.top, _prefix(place.top, place.folder) + place.file, LARGEST_FILE)
+        source = None if data is None else source_of(path, data)
+    else:
+        with open(path, "rb"):  # says why it cannot be read
+            pass
+        source = read_source(path, max_bytes=LARGEST_FILE)
     if source is None:
         raise SearchError(
             f"{place.shown}: over {LARGEST_FILE // 1_000_000} MB, or it changes while it is read"

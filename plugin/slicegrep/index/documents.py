@@ -34,9 +34,8 @@ def add_file(
 
     One that is no text, too large, unreadable or gone gets a row without content.
     """
-    full = os.path.join(root, path)
-    data = read_walked(full, LARGEST_CODE) if kind_of(path, status[0], b"text") in SEARCHED else None
-    source = None if data is None else source_of(full, data)
+    data = read_walked(root, path, LARGEST_CODE) if kind_of(path, status[0], b"text") in SEARCHED else None
+    source = None if data is None else source_of(os.path.join(root, path), data)
     head = _head(source) if source else b""
     kind = kind_of(path, source.size, head or b"text") if source else ""
     if source is None or kind not in SEARCHED or source.encoding == "binary":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from array import array
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,9 +32,9 @@ _NEVER = frozenset({"__pycache__", "node_modules"})
 
 
 class Folder(NamedTuple):
-    """A folder with its modification time and a hash of the names in it."""
+    """A folder with a number made of its status (`_stamp`) and a hash of the names in it."""
 
-    mtime_ns: int
+    stamp: int
     names: int
 
 
@@ -60,18 +61,20 @@ class Folders(NamedTuple):
         if any(_ignore_status(root + path) != status for path, status in self.ignores.items()):
             return None
         try:
-            mtimes = [status.st_mtime_ns for status in map(os.stat, [root + path for path in self.folders])]
+            stamps = [_stamp(status) for status in map(os.lstat, [root + path for path in self.folders])]
+            changed: dict[str, Folder] = {}
+            for (path, was), stamp in zip(self.folders.items(), stamps, strict=True):
+                if stamp == was.stamp:
+                    continue
+                if not stamp:
+                    return None
+                names, _ = _scanned(root + path)
+                status = os.lstat(root + path)
+                if not names or names != was.names:
+                    return None
+                changed[path] = Folder(-1 if is_racy(status, now) else _stamp(status) or -1, names)
         except OSError:
             return None
-        changed: dict[str, Folder] = {}
-        for (path, was), mtime in zip(self.folders.items(), mtimes, strict=True):
-            if mtime == was.mtime_ns:
-                continue
-            names, _ = _scanned(root + path)
-            status = os.stat(root + path)
-            if not names or names != was.names:
-                return None
-            changed[path] = Folder(-1 if is_racy(status, now) else status.st_mtime_ns, names)
         if all(self.folders[path] == folder for path, folder in changed.items()):
             return self
         return self._replace(folders={**self.folders, **changed})
@@ -106,6 +109,16 @@ def is_racy(status: os.stat_result, now: int) -> bool:
     return status.st_mtime_ns > limit and changed > limit
 
 
+def _stamp(status: os.stat_result) -> int:
+    """Return a number that is another where the folder was changed or is another one; 0 of what is no folder.
+
+    The modification time alone can be set, as an archive does, on a folder or a link that takes the place of one.
+    """
+    if not stat.S_ISDIR(status.st_mode):
+        return 0
+    return hash((status.st_mtime_ns, status.st_ctime_ns, status.st_ino))
+
+
 def _above(paths: Iterable[str]) -> dict[str, None]:
     """Return every folder that holds one of the paths, at any depth, in order; the root is ""."""
     folders: dict[str, None] = {"": None}
@@ -135,13 +148,16 @@ def _watched(
     for path in waiting:  # grows
         was = known.get(path)
         try:
-            if was and was.mtime_ns == os.stat(root + path).st_mtime_ns:
+            stamp = _stamp(os.lstat(root + path))
+            if not stamp:  # it was replaced by a link or a file since it was listed
+                continue
+            if was and was.stamp == stamp:
                 folders[path], inside = was, within_known.get(path, [])
             else:
                 names, inside = _scanned(root + path)
-                status = os.stat(root + path)
+                status = os.lstat(root + path)
                 # Of a racy folder, what is seen now is not certainly what the walk saw.
-                folders[path] = UNKNOWN if is_racy(status, now) else Folder(status.st_mtime_ns, names)
+                folders[path] = UNKNOWN if is_racy(status, now) else Folder(_stamp(status) or -1, names)
         except OSError:
             continue
         within = f"{path}/" if path else ""
@@ -182,7 +198,8 @@ def packed(folders: Folders) -> dict[str, bytes]:
     entries = folders.folders.values()
     return {
         "folders": _text([path + "/" for path in folders.folders]),
-        "folder_mtimes": array("q", [entry.mtime_ns for entry in entries]).tobytes(),
+        # The name is that of the times alone: an older index is looked through once, and not made anew.
+        "folder_mtimes": array("q", [entry.stamp for entry in entries]).tobytes(),
         "folder_names": array("q", [entry.names for entry in entries]).tobytes(),
         "ignores": _text(folders.ignores),
         "ignore_statuses": array("q", [n for status in folders.ignores.values() for n in status]).tobytes(),

@@ -105,7 +105,7 @@ class Tree:
             status = _status(self._paths[number], now)
             if status is None:
                 dead.append(known.file)
-            elif status.size == known.status.size and _digest(self._paths[number]) == known.digest:
+            elif status.size == known.status.size and _digest(self._root, known.path) == known.digest:
                 if status != known.status:
                     same.append((known.file, status))
             else:
@@ -119,7 +119,7 @@ class Tree:
         expected = self._statuses if paths is self._paths else [self._statuses[n] for n in numbers]
         try:
             found: list[tuple[int, int, int] | None] = [
-                (s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in map(os.stat, paths)
+                (s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in map(os.lstat, paths)
             ]
         except OSError:
             found = [_raw_status(path) for path in paths]
@@ -134,7 +134,7 @@ class Tree:
 
 def _raw_status(path: str) -> tuple[int, int, int] | None:
     try:
-        status = os.stat(path)
+        status = os.lstat(path)
     except (OSError, ValueError):
         return None
     return status.st_size, status.st_mtime_ns, status.st_ctime_ns
@@ -152,7 +152,7 @@ def _status(path: str, now: int) -> Status | None:
     return Status(status.st_size, mtime, status.st_ctime_ns)
 
 
-def _digest(path: str) -> bytes:
+def _digest(root: str, path: str) -> bytes:
     """Return the digest of a file's bytes, as source.source_of has it; b"" where it is not read."""
-    data = read_walked(path, LARGEST_CODE)
+    data = read_walked(root, path, LARGEST_CODE)
     return b"" if data is None else blake2b(data, digest_size=16).digest()

@@ -71,6 +71,8 @@ class View:
         self._shelves = shelves
         self.columns: Columns = Columns(shelves, before.columns if before else None)
         """What lies behind the view's own columns."""
+        self.missed = 0
+        """How often a file was read that is another by now than the view has it, or gone: a newer view has it as it is."""
         self._texts = texts
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
@@ -312,18 +314,31 @@ class View:
         return {number for number in found if self.files[number] is not None}
 
     def read(self, path: str) -> Source | None:
-        """Return the file at a path relative to the root, or None where it is no readable regular file."""
+        """Return the file at a path relative to the root, None where it is no readable regular file.
+
+        Of a file that the view has only the content that the view has: None where it is another by now (`missed`).
+        """
         given = self._given.get(path)
         if given is not None or self._texts is None:
             return given
-        return self._texts.source(path, self.file_at(path))
+        found = self._texts.source(path, digest := self._digest_at(path))
+        self.missed += found is None and digest is not None
+        return found
 
     def utf8_lines(self, path: str) -> bytes | None:
-        """Return the lines of the file at a path relative to the root in UTF-8, as source.utf8_lines does, or None."""
+        """Return the lines of what `read` returns in UTF-8, as source.utf8_lines does, or None."""
         given = self._given.get(path)
         if given is not None:
             return given.text.encode("utf-8", "replace")
-        return None if self._texts is None else self._texts.utf8_lines(path, self.file_at(path))
+        if self._texts is None:
+            return None
+        found = self._texts.utf8_lines(path, digest := self._digest_at(path))
+        self.missed += found is None and digest is not None
+        return found
+
+    def _digest_at(self, path: str) -> bytes | None:
+        number = self._file_of_path.get(path)
+        return None if number is None else self.columns.digests[16 * number : 16 * number + 16]
 
 
 def _first_line(lines: str, text: str) -> int:

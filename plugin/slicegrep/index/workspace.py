@@ -94,8 +94,9 @@ class Workspace:
 
     def _brought_up(self, progress: Callable[[int, int], None] | None) -> View:
         view = self._loaded()
-        if self._watch.is_at_rest(self._tree.folders):
+        if self._watch.is_at_rest(self._tree.folders) and not self._texts.differed:
             return view
+        self._texts.differed = False
         changes = self._tree.changes()
         if not changes:
             self._watch.looked()

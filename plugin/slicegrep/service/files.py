@@ -29,14 +29,13 @@ class Content:
     """A file's content, as the index has it or as it was just read. `path` is relative to the tree."""
 
     def __init__(
-        self, path: str, full: str, shape: Outline, *, digest: str, row: FileRow, source: Source | None
+        self, path: str, shape: Outline, *, digest: str, row: FileRow, source: Source | None
     ) -> None:
         self.path = path
         self.symbols = shape.symbols
         self.digest = digest
         """Hex BLAKE2b-128 of the bytes."""
         self.row = row
-        self._full = full
         self._shape = shape
         self._source = source
 
@@ -58,7 +57,7 @@ class Content:
         if self._source is None:
             source = view.read(self.row.path)
             if source is None or source.digest != self.digest:
-                source = _read(self._full)
+                source = _read(view, self.row)
             if source is None or source.digest != self.digest:
                 return None
             self._source = source
@@ -87,16 +86,15 @@ class Files:
         digest = self.view.digest(row.id)
         if digest == _UNREAD:
             return None
-        full = os.path.join(self.top, path)
         source = None
-        if not _has_status(full, row):
-            source = _read(full)
+        if not _has_status(os.path.join(self.view.root, row.path), row):
+            source = _read(self.view, row)
             if source is None:
                 return None
             if source.digest != digest:
-                return Content(path, full, outline(source), digest=source.digest, row=row, source=source)
+                return Content(path, outline(source), digest=source.digest, row=row, source=source)
         shape = Outline(row.language, self.view.symbols_of(row.id))
-        return Content(path, full, shape, digest=digest, row=row, source=source)
+        return Content(path, shape, digest=digest, row=row, source=source)
 
 
 def _has_status(path: str, row: FileRow) -> bool:
@@ -110,6 +108,6 @@ def _has_status(path: str, row: FileRow) -> bool:
     return stat.S_ISREG(status.st_mode) and status.st_size == row.size and status.st_mtime_ns == row.mtime_ns
 
 
-def _read(path: str) -> Source | None:
-    data = read_walked(path, _LARGEST)
-    return None if data is None else source_of(path, data)
+def _read(view: View, row: FileRow) -> Source | None:
+    data = read_walked(view.root, row.path, _LARGEST)
+    return None if data is None else source_of(row.path, data)

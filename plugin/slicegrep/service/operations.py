@@ -203,18 +203,21 @@ class Code:
         ):
             raise NotFound(f"there is no file or folder {request.path!r} in the index of this tree")
         full = os.path.join(files.top, path) if path else files.top
-        if os.path.realpath(full) != full:  # it was swapped for a link since the index looked
-            raise NotFound(f"there is no file or folder {request.path!r} in the index of this tree")
         try:
             result = focused_read(
                 full,
                 request.pattern,
                 shown=path or ".",
+                top=files.top,
                 home=self._home,
                 **{name: getattr(request, name) for name in _PASSED_ON},
             )
         except SearchError as error:
             raise Invalid(str(error)) from error
+        except OSError as error:  # it is gone since, or a link by now
+            raise NotFound(
+                f"there is no file or folder {request.path!r} in the index of this tree"
+            ) from error
         return SearchAnswer(
             result=Answer.model_validate(result.to_dict()),
             text=result.render(),
