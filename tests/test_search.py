@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import subprocess
+import warnings
+import weakref
 from pathlib import Path
 
 import pytest
 from slicegrep import Result, SearchError, focused_read
+from slicegrep.index import open_view
 
 CART = '''"""A cart."""
 
@@ -321,3 +325,54 @@ def test_a_path_means_what_it_means_to_the_system(tmp_path: Path, home: str) -> 
     assert [chunk.text for chunk in found.chunks] == ["needle = 'there'"]
     found = focused_read(f"{tmp_path}/o/link/..", "needle", home=home)
     assert [chunk.text for chunk in found.chunks] == ["needle = 'there'"]
+
+
+def test_a_view_is_freed_when_a_newer_one_has_taken_its_place(shop: Path, home: str) -> None:
+    """A process that searches a tree that is edited for hours: the views of before are gone, with what was found out of them."""
+    views = []
+    for n in range(4):
+        (shop / "cart.py").write_text(CART + f"# {n}\n")
+        focused_read(shop, "add_item", home=home)
+        views.append(weakref.ref(open_view(str(shop), home)))
+    assert [view() is None for view in views] == [True, True, True, False]
+
+
+def test_lines_are_those_of_the_file_also_where_the_index_heard_of_no_change(shop: Path, home: str) -> None:
+    """Written through another name, which no notice tells of: it is noticed when the file is read, and searched as it is."""
+    os.link(shop / "cart.py", shop.parent / "other_name")
+    for _ in range(4):
+        focused_read(shop, "buy", home=home)
+    (shop.parent / "other_name").write_text("# one\n# two\n" + CART)
+    lines = (shop / "cart.py").read_text().split("\n")
+    chunk = focused_read(shop, "total", home=home).chunks[0]
+    assert chunk.text.split("\n") == lines[chunk.line_start - 1 : chunk.line_end]
+    assert "return sum(" in chunk.text
+
+
+def test_below_a_folder_no_link_is_followed(shop: Path, tmp_path: Path, home: str) -> None:
+    """A server's tree: what took a file's or a folder's place leads nowhere, whatever narrows or widens the search."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "deep.py").write_text("secret = 'add_item'\n")
+    (shop / "folder").symlink_to(outside)
+    (shop / "file.py").symlink_to(outside / "deep.py")
+    for path in ("folder", "file.py"):
+        with pytest.raises(FileNotFoundError):
+            focused_read(shop / path, "secret", top=str(shop), home=home)
+    for options in ({}, {"glob": "*.py"}, {"no_ignore": True, "hidden": True}):
+        assert not focused_read(shop, "secret", top=str(shop), home=home, **options).chunks
+    # a folder above the file is the link
+    with contextlib.suppress(FileNotFoundError, SearchError):
+        assert not focused_read(shop / "folder" / "deep.py", "secret", top=str(shop), home=home).chunks
+    with pytest.raises(SearchError, match="not below"):
+        focused_read(outside, "secret", top=str(shop), home=home)
+    found = focused_read(shop / "tests", "add_item", top=str(shop), home=home)
+    assert files(found) == {"test_cart.py"}
+
+
+def test_a_pattern_that_python_warns_of_is_searched_in_silence(shop: Path, home: str) -> None:
+    """A warning goes to standard error, with the path of the installation."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for pattern in ("[[a]nothing", "[a||b]nothing", "(?<=x)[[a]nothing"):
+            assert "not found" in focused_read(shop, pattern, home=home).negative_evidence[0]

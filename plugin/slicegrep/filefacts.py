@@ -6,7 +6,7 @@ import math
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, proxy
 
 from slicegrep.index.terms import path_stems
 from slicegrep.outline.around import FUNCTION_KINDS
@@ -45,7 +45,7 @@ class FileFacts:
     """The facts of one view. Lists go by file id; replaced files have empty entries."""
 
     def __init__(self, view: View) -> None:
-        self._view = view
+        self._view: View = proxy(view)  # itself it would keep the view, and with it the facts, for good
         self.rarity: dict[str, float] = {}
         """Of keys that were looked up."""
         self.factor: list[float] = []

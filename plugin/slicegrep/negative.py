@@ -6,6 +6,8 @@ import builtins
 import re
 from typing import TYPE_CHECKING
 
+from slicegrep.dialect import BrokenError
+from slicegrep.expressions import expression_of
 from slicegrep.words import IDENTIFIER, is_code_name
 
 if TYPE_CHECKING:
@@ -18,6 +20,9 @@ __all__ = ["Unfound"]
 
 PLACES = 3
 """Places that are named of a pattern that matches outside the budget."""
+
+_SECONDS = 0.1
+"""For an expression that backtracks, over an empty line."""
 
 _DEFINING = re.compile(
     r"(?:(?:async\s+)?def|class|fn|func|function|interface|enum|struct|trait|type)\s+(?P<name>[^\W\d]\w*)"
@@ -64,7 +69,12 @@ class Unfound:
         self._known = [
             index in at_home or _last(pattern.text) in exact for index, pattern in enumerate(query.patterns)
         ]
-        self._everywhere = [_matches_nothing(pattern.regex) for pattern in query.patterns]
+        self._missing = [
+            not self._places[index]
+            and not self._known[index]
+            and not _matches_nothing(pattern.regex, case_sensitive=query.case_sensitive)
+            for index, pattern in enumerate(query.patterns)
+        ]
         self._undefined = self._missed(defined) if defined is not None else {}
 
     def said(self, shown: Mapping[str, Sequence[tuple[int, int]]]) -> tuple[str, ...]:
@@ -83,7 +93,7 @@ class Unfound:
         said: list[str] = []
         for index, (pattern, places) in enumerate(zip(self._query.patterns, self._places, strict=True)):
             if not places:
-                if not self._known[index] and not self._everywhere[index]:
+                if self._missing[index]:
                     said.append(f"Pattern '{pattern.text}' not found in {self._path}")
                 continue
             if index in self._undefined:
@@ -123,11 +133,11 @@ def _last(text: str) -> str:
     return found[-1].replace("_", "").lower() if found else ""
 
 
-def _matches_nothing(regex: str) -> bool:
+def _matches_nothing(regex: str, *, case_sensitive: bool) -> bool:
     """Whether a regular expression matches an empty line, and so tells nothing apart: a note says that."""
     try:
-        return re.search(regex, "") is not None
-    except re.error:
+        return expression_of(0, regex, case_sensitive=case_sensitive, seconds=_SECONDS) is None
+    except BrokenError:
         return False
 
 
