@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import shutil
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -584,6 +585,20 @@ def test_a_line_that_is_longer_than_the_budget_is_listed(count: Callable[[str], 
     assert [(one.line_start, one.line_end) for one in result.omitted] == [(1, 1)]
     assert "nothing fits" in result.render()
     assert "Next: Read src/src/mod0.py offset=1 limit=1" in result.render()
+
+
+@pytest.mark.parametrize("budget", [300, 2000, 12_000])
+@pytest.mark.parametrize("length", [5_000, 100_000, 3_000_000])
+def test_a_line_of_one_long_word_does_not_stop_the_search(
+    count: Callable[[str], int], budget: int, length: int
+) -> None:
+    """Counting three million letters takes half a minute: what cannot fit is not counted."""
+    files = files_of(f"def needle():\n    x = '{'a' * length}'\n    return needle")
+    begun = time.process_time()
+    result = answer(files, [whole("src/mod0.py", files, 100.0)], count, budget=budget)
+    assert time.process_time() - begun < 0.4
+    assert result.total_tokens <= budget
+    assert result.chunks
 
 
 def test_lists_fold_in_the_text_and_stay_whole_in_json(count: Callable[[str], int]) -> None:

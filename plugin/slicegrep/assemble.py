@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from slicegrep.candidates import Chunk
@@ -11,6 +12,7 @@ from slicegrep.negative import Unfound
 from slicegrep.omissions import Losses, Shown
 from slicegrep.present import SLICE_KINDS, item_line, notes_of, omission_line, pieces, slices
 from slicegrep.result import EXACT, Layout, Result
+from slicegrep.tokens import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +41,11 @@ CLOSE_ENOUGH = 0.04
 """The room is adjusted until so small a share of the budget is left over, or TRIES times."""
 FRAME_TOKENS, OMISSION_TOKENS = 120, 30
 """Of all but the slices and the listed omissions, and of each of these, before they are counted."""
+MOST_CHARACTERS = 12
+"""Of a token; code has 3 to 5. What has more for each token of the budget cannot fit."""
+LONG_LINE, FAR_OFF = 1000, 2
+"""Characters of a line, and how far the estimate may be off, which is asked before it is counted: that takes 5 µs a letter
+where the line is one word."""
 MOST_ROOM = 2.0
 """Lines can cost half of what they were thought to."""
 SHORTER = 0.8
@@ -233,6 +240,14 @@ class _Assembly:
         return ()
 
     def _cost(self, stretches: Sequence[Stretch], names: int) -> int:
+        """Return the tokens of slices with the lines above and below; what cannot fit is not counted, only more than the budget."""
+        lines_of = self._material.lines_of
+        lines = [line for one in stretches for line in lines_of[one.file][one.start - 1 : one.end]]
+        about = sum(map(len, lines)) // MOST_CHARACTERS
+        if about <= self._budget:
+            about = ceil(sum([weigh(line) for line in lines if len(line) > LONG_LINE]) / FAR_OFF)
+        if about > self._budget:
+            return about
         return sum(map(self._tokens, slices(self._chunks(stretches), names, self._parts(stretches))))
 
     def _parts(self, stretches: Sequence[Stretch]) -> tuple[str, ...]:
