@@ -14,6 +14,8 @@ _HOST = re.compile(
     r"(?=.{1,253}$)([A-Za-z0-9_-]{1,63}\.)*[A-Za-z0-9_-]{1,63}\.?|[0-9A-Fa-f.]*:[0-9A-Fa-f:.]*(%[\w.-]+)?"
 )
 """Of a name or an IPv4 address; of an IPv6 address, which may name a network device."""
+_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
+"""What systems call themselves by default."""
 _SHOWN = 200
 
 
@@ -46,9 +48,9 @@ def server_url(url: str) -> httpx.URL:
 
 
 def is_here(host: str) -> bool:
-    """Whether that is this machine, by its loopback or unspecified addresses in any form, or by the name `localhost`."""
+    """Whether that is this machine, by a loopback or unspecified address in any form, or by a name that means one."""
     name = host.lower().rstrip(".")
-    if name == "localhost" or name.endswith(".localhost"):
+    if name in _NAMES or name.endswith(".localhost"):
         return True
     try:
         address = ipaddress.ip_address(name)

@@ -8,6 +8,7 @@ import ssl
 import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, TypeVar
+from urllib.request import getproxies
 
 import anyio
 import httpx
@@ -65,6 +66,8 @@ class Exchange:
         if not (isinstance(seconds, int | float) and seconds > 0):
             raise ValueError("the time-out is a number of seconds above 0")
         self.seconds = seconds
+        here = is_here(self._url.host)
+        self._by = "" if here or not getproxies() else " (the environment names a proxy)"
         try:
             self._http = httpx.AsyncClient(
                 base_url=self._url,
@@ -78,7 +81,7 @@ class Exchange:
                 timeout=None,  # noqa: S113 (the whole call has one)
                 follow_redirects=False,  # the token is for this server
                 # one of its own knows no proxy of the environment's: none is told what is asked on this machine
-                transport=httpx.AsyncHTTPTransport() if is_here(self._url.host) else None,
+                transport=httpx.AsyncHTTPTransport() if here else None,
             )
         except (OSError, ValueError, ImportError, httpx.InvalidURL) as error:
             raise ValueError(
@@ -142,10 +145,10 @@ class Exchange:
     def _broken(self, error: httpx.HTTPError) -> str:
         where = str(self._url).rstrip("/")
         if isinstance(error, httpx.ConnectError):
-            return f"{where} cannot be reached: {_reason(error)}"
+            return f"{where} cannot be reached: {_reason(error)}{self._by}"
         if isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError):
             return f"the connection to {where} broke before the answer was whole"
-        return f"the exchange with {where} failed: {str(error)[:200] or type(error).__name__}"
+        return f"the exchange with {where} failed: {str(error)[:200] or type(error).__name__}{self._by}"
 
 
 def _pause(header: str) -> float:

@@ -12,9 +12,9 @@ from slicegrep.service.logs import log
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Connection", "Connections"]
+__all__ = ["PATIENCE_SECONDS", "Connection", "Connections"]
 
-_PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 10.0
 """How long the head of a request may take to come (a body has as long), or an answer lie unread without a byte being taken."""
 _LAST_SECONDS = 1.0
 """The same, when the server was asked to end."""
@@ -25,13 +25,13 @@ class Connections:
     """Those that are open, `most` at once, the one that has waited longest first.
 
     Where one more comes, the first that holds no whole request, or does not take its answer, is closed for it; where there is
-    none, the new one is.
+    none, the new one is. One that lets the server wait longer than `patience`, in seconds, is closed, too.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, patience: float = PATIENCE_SECONDS) -> None:
         self._most = most
-        self._waiting_since: dict[Connection, float] = {}
-        self._ending = False
+        self._patience = patience
+        self._open: dict[Connection, None] = {}
         self._look: asyncio.TimerHandle | None = None
 
     def protocol(self, **how: Any) -> Connection:
@@ -40,8 +40,8 @@ class Connections:
 
     def opened(self, one: Connection) -> None:
         """Take a connection in, and close another where there are too many."""
-        if len(self._waiting_since) >= self._most:
-            closed = next((other for other in self._waiting_since if not other.busy), one)
+        if len(self._open) >= self._most:
+            closed = next((other for other in self._open if not other.busy), one)
             log("too many connections", level=logging.WARNING, most=self._most)
             self.closed(closed)
             closed.transport.abort()
@@ -52,25 +52,24 @@ class Connections:
             self._look = one.loop.call_later(_LOOK_SECONDS, self._look_around, one.loop)
 
     def waits(self, one: Connection) -> None:
-        """From now on a connection owes the server a request."""
-        self._waiting_since.pop(one, None)
-        self._waiting_since[one] = one.loop.time()
+        """Put a connection that waits for its caller from now on behind the others."""
+        self._open.pop(one, None)
+        self._open[one] = None
 
     def closed(self, one: Connection) -> None:
         """Forget a connection."""
-        self._waiting_since.pop(one, None)
+        self._open.pop(one, None)
 
     def end(self) -> None:
         """Be patient no longer."""
-        self._ending = True
+        self._patience = _LAST_SECONDS
 
     def _look_around(self, loop: asyncio.AbstractEventLoop) -> None:
         now = loop.time()
-        until = now - (_LAST_SECONDS if self._ending else _PATIENCE_SECONDS)
-        for one, since in list(self._waiting_since.items()):
-            if (one.unread_since(now) if one.unsent else since if one.without_request else now) < until:
+        for one in list(self._open):
+            if one.kept_waiting(now) > self._patience:
                 one.transport.abort()
-        self._look = loop.call_later(_LOOK_SECONDS, self._look_around, loop) if self._waiting_since else None
+        self._look = loop.call_later(_LOOK_SECONDS, self._look_around, loop) if self._open else None
 
 
 class Connection(H11Protocol):
@@ -79,29 +78,20 @@ class Connection(H11Protocol):
     def __init__(self, connections: Connections, **how: Any) -> None:
         super().__init__(**how)
         self._others = connections
-        self._unread = 0
-        self._unread_since = 0.0
-
-    @property
-    def without_request(self) -> bool:
-        """Whether it is the caller's turn to send one."""
-        return self.cycle is None or self.cycle.response_complete
+        self._since = self.loop.time()
+        self._unsent = 0
 
     @property
     def busy(self) -> bool:
         """Whether the server works on a whole request whose caller takes what is sent."""
-        return not (self.without_request or self.cycle.more_body or self.flow.write_paused)
+        return not (self._without_request or self.cycle.more_body or self.flow.write_paused)
 
-    @property
-    def unsent(self) -> int:
-        """How many bytes of answers the caller has not taken yet, beyond what the system holds."""
-        return self.transport.get_write_buffer_size()
-
-    def unread_since(self, now: float) -> float:
-        """Return since when nothing of them has been taken, as far as this has been asked."""
-        if self.unsent != self._unread:
-            self._unread, self._unread_since = self.unsent, now
-        return self._unread_since
+    def kept_waiting(self, now: float) -> float:
+        """Return for how many seconds the caller has sent no request, or taken nothing of an answer, as far as this has been asked."""
+        unsent = self.transport.get_write_buffer_size()
+        if unsent != self._unsent:
+            self._unsent, self._since = unsent, now
+        return now - self._since if unsent or self._without_request else 0.0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin; where there are too many, at another's expense."""
@@ -115,6 +105,7 @@ class Connection(H11Protocol):
 
     def on_response_complete(self) -> None:
         """Wait for the next request."""
+        self._since = self.loop.time()
         self._others.waits(self)
         super().on_response_complete()  # which may begin with one that is there already
 
@@ -124,3 +115,7 @@ class Connection(H11Protocol):
             self.cycle.keep_alive = False
         else:
             self.transport.close()
+
+    @property
+    def _without_request(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete

@@ -19,7 +19,7 @@ _WINDOW_SECONDS = 10.0
 _MOST_ALIKE = 10
 """Warnings of one kind in that time: whoever calls can cause some as often as it likes."""
 _MOST_KINDS = 200
-_PLAIN = re.compile(r"[A-Za-z_. ]*")
+_PLAIN = re.compile(r"[A-Za-z_.() ]*")
 """The beginning of a library's message up to what may be a path, an address, or what a caller sent."""
 
 
