@@ -1,6 +1,6 @@
 """What `slicegrep mcp` costs: tokens of its tools, seconds to its first answers, and seconds until a cancelled call ends.
 
-    python benchmarks/mcp.py FOLDER [--pattern 'def echo'] [--runs 5]
+    python benchmarks/mcp_cost.py FOLDER [--pattern 'def echo'] [--runs 5]
 
 FOLDER is any source tree; its index is made in a home folder of the run's own (the first line's first call), then used. Linux.
 """
