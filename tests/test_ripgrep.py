@@ -80,6 +80,18 @@ def test_complaints_name_what_could_not_be_read(tmp_path: Path) -> None:
     assert complaints("") == []
 
 
+def test_complaints_of_older_releases_are_read_too(tmp_path: Path) -> None:
+    """Debian's rg 13, where it is the one on PATH, prints them without its name before them."""
+    (tmp_path / "gone\nname").symlink_to("nowhere")
+    (tmp_path / "other").symlink_to("nowhere")
+    words = ["/usr/bin/rg", "--files", "--follow", "--sort=path"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert complaints(done.stderr) == [
+        ("gone\nname", "No such file or directory"),
+        ("other", "No such file or directory"),
+    ]
+
+
 def test_rg_is_among_what_the_tests_need() -> None:
     """Without it the walk's tests would compare the fallback with itself."""
     assert program() is not None

@@ -89,7 +89,11 @@ def complaints(errors: str) -> list[tuple[str, str]]:
     Paths are as rg prints them: without a leading `./`, `/` between their parts, bad bytes as U+FFFD.
     """
     found = []
-    for told in re.split(r"^rg: ", errors, flags=re.MULTILINE)[1:]:
+    if errors.startswith("rg: "):
+        each = re.split(r"^rg: ", errors, flags=re.MULTILINE)[1:]
+    else:  # before 14 rg did not put its name before them
+        each = re.findall(r".+?\(os error \d+\)\n", errors, re.DOTALL)
+    for told in each:
         match = _COMPLAINT.fullmatch(told)
         path, why = match.groups() if match else (told.strip(), "it cannot be read")
         named = path.replace("\\", "/") if os.name == "nt" else path
