@@ -127,17 +127,24 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
-@dataclass(frozen=True, slots=True)
 class _Claim:
-    """What a printed line would mean: that this line of this file holds one of these texts."""
+    """What a printed line would mean: that this line of this file holds one of these texts.
 
-    index: int
-    path: str
-    file: str
-    line: int
-    texts: tuple[str, ...]
-    last: bool
-    """Of the output: the clients trim the white space at its end (seen in 2.1.332 and 2.1.100)."""
+    No dataclass, which would take 0.7 ms to make.
+    """
+
+    __slots__ = ("file", "index", "last", "line", "path", "texts")
+
+    def __init__(
+        self, index: int, path: str, file: str, line: int, texts: tuple[str, ...], *, last: bool
+    ) -> None:
+        self.index = index
+        self.path = path
+        self.file = file
+        self.line = line
+        self.texts = texts
+        self.last = last
+        """Of the output: the clients trim the white space at its end (seen in 2.1.332 and 2.1.100)."""
 
 
 class _Files:

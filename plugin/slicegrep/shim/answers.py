@@ -10,12 +10,12 @@ from slicegrep.definitions import DefinitionsUntil
 from slicegrep.related import block_of, functions_of, local_block
 from slicegrep.revision import revision_of
 from slicegrep.shim.raw import Raw
-from slicegrep.shim.remote import Remote
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from slicegrep.shim.knobs import Knobs
+    from slicegrep.shim.remote import Remote
 
 __all__ = ["Answers", "Local", "Raw", "answers_of"]
 
@@ -54,6 +54,8 @@ def answers_of(environment: Mapping[str, str], knobs: Knobs, top: str, home: str
         raise Raw(str(error)) from error
     if connection is None:
         return Local(knobs, top, home, until)
+    from slicegrep.shim.remote import Remote  # noqa: PLC0415 (most name no server)
+
     return _Served(Remote(connection, top, until, neighbours=knobs.graph), knobs)
 
 
