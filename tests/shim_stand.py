@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,11 +21,13 @@ __all__ = [
     "MAY",
     "MUST",
     "RAW",
+    "SHELLS",
     "SHIMS",
     "Case",
     "Ran",
     "Stand",
     "Tree",
+    "cases_of",
     "program",
     "small",
     "split_summary",
@@ -32,6 +35,14 @@ __all__ = [
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIMS = ROOT / "plugin" / "shims" / "bin"
+SHELLS = {
+    "bash": ["bash", "-c"],
+    "dash": ["dash", "-c"],
+    "zsh": ["zsh", "-f", "-c"],
+    "ksh": ["ksh", "-c"],
+    "mksh": ["mksh", "-c"],
+    "busybox": ["busybox", "sh", "-c"],
+}
 ARROW = " ⟵ ".encode()
 SECONDS = 60
 
@@ -327,6 +338,16 @@ class Case:
         return f"{said}   [{self.sink}{more} in {self.folder or '.'}{' stdin' if self.stdin is not None else ''}]"
 
 
+def cases_of(lines: str, first: Sequence[str] = (), **more: object) -> list[Case]:
+    """Return a case for each line `shape: words`, as a shell reads the words; `first` stands before them."""
+    found = []
+    for line in lines.strip().splitlines():
+        shape, _, text = line.strip().partition(":")
+        assert shape in (MUST, RAW, MAY), line
+        found.append(Case((*first, *shlex.split(text)), shape, **more))  # type: ignore[arg-type]
+    return found
+
+
 def _quoted(word: str | bytes) -> str:
     text = os.fsdecode(word)
     return text if re.fullmatch(r"[\w./=:*-]+", text) else repr(word)
@@ -440,6 +461,23 @@ class Stand:
             file.seek(0)
             out = file.read() if case.sink == "file" else out or b""
         return Ran(out, error, process.returncode)
+
+    def script(
+        self, shell: str, text: str, *, shim: bool, limits: Callable[[], None] | None = None, **variables: str
+    ) -> Ran:
+        """Run a script by a shell, read by this process, as an agent's client reads it."""
+        words = SHELLS[shell]
+        done = subprocess.run(
+            [program(words[0]), *words[1:], text],
+            cwd=self.tree.folder,
+            env=self.variables(shim=shim, **variables),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+            preexec_fn=limits,
+            check=False,
+        )
+        return Ran(done.stdout, done.stderr, done.returncode)
 
     def faults(self, case: Case) -> list[str]:
         """Run a command line both ways; returns what differs."""

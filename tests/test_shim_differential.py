@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import random
-import shlex
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, program, small
+from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, cases_of, program, small
 
 SEED = 20260104
 GNU_LINES = 110
@@ -302,19 +301,9 @@ def test_every_order_of_one_command_lines_words(gnu: Stand) -> None:
 # ---- Command lines by hand --------------------------------------------------------------------------------------
 
 
-def _cases(lines: str, **more: object) -> list[Case]:
-    """Return a case for each line `shape: words`, as a shell reads the words."""
-    found = []
-    for line in lines.strip().splitlines():
-        shape, _, text = line.strip().partition(":")
-        assert shape in (MUST, RAW, MAY), line
-        found.append(Case(tuple(shlex.split(text)), shape, **more))  # type: ignore[arg-type]
-    return found
-
-
 def test_patterns_of_every_dialect(gnu: Stand) -> None:
     """Bars, carets, brackets, back references, classes, nothing at all, and what is no pattern (rtk#206, rtk#1436)."""
-    gnu.compare(_cases(PATTERNS))
+    gnu.compare(cases_of(PATTERNS))
 
 
 PATTERNS = r"""
@@ -372,7 +361,7 @@ must: -n nothing_of_the_kind -r src
 
 def test_options_in_bundles_and_short_forms(gnu: Stand) -> None:
     """Bundled letters, values that stick to them, abbreviations, numbers of lines, options that do not exist."""
-    gnu.compare(_cases(BUNDLES))
+    gnu.compare(cases_of(BUNDLES))
 
 
 BUNDLES = r"""
@@ -509,8 +498,8 @@ raw: -rn
 def test_operands_of_every_kind(gnu: Stand) -> None:
     """Absolute, relative, twice, missing, a folder, a link, `--`, `-`: as the real tool (rtk#162), names where they belong."""
     here = str(gnu.tree.folder)
-    cases = _cases(OPERANDS.replace("{here}", here))
-    cases += _cases(
+    cases = cases_of(OPERANDS.replace("{here}", here))
+    cases += cases_of(
         "must: -n needle ../shapes.py deep/er/deep.py ./counter.c\nmust: -rn needle ..\nmust: -rn needle\nmust: -n needle ../notes.txt"
         "\nmust: -n needle ../src/shapes.py\nmust: -rn needle ../text ../twins",
         folder="src",
@@ -640,7 +629,7 @@ def test_a_line_that_two_files_could_have_printed_gets_no_name(gnu: Stand) -> No
 
 def test_text_that_looks_like_an_output_gets_no_name(gnu: Stand) -> None:
     """A file that is itself a search's output, and context lines that look like hits (lean-ctx#1648, headroom#3545)."""
-    cases = _cases(
+    cases = cases_of(
         "must: -n needle notes.txt\nmust: -Hn needle notes.txt\nmust: -n '' notes.txt src/shapes.py\nmust: -nC9 '^$' notes.txt src/shapes.py"
         "\nmust: -n -C1 inner src/shapes.py\nmust: -nv zzz notes.txt\nmust: -n needle notes.txt notes.txt"
         "\nmust: -nA99 import src/shapes.py\nmust: -nB99 'at the end' src/shapes.py notes.txt"
@@ -663,7 +652,7 @@ def test_encodings_and_binary_files_under_each_locale(gnu: Stand, locale: dict[s
     names = ["latin", "invalid", "crlf", "bom", "nofinal", "empty", "nul", "utf16", "long"]
     cases = [Case(("-n", "needle", f"text/{name}.py"), shape, locale) for name in names]
     cases += [Case(("-na", "needle", f"text/{name}.py"), MUST, locale) for name in names]
-    cases += _cases(
+    cases += cases_of(
         "may: -rn needle text\nmust: -rna needle text\nmay: -rnI needle text\nmust: -rn --binary-files=text needle text\nmay: -naU needle text/crlf.py text/nul.py"
         "\nmay: -rn --binary-files=without-match needle text\nmay: -rnv needle text\nmust: -rnav needle text\nmust: -rnaC1 return text\nmust: -nai CAF text/latin.py"
         "\nmust: -naP 'n.edle' text/latin.py text/invalid.py\nmust: -na . text/invalid.py\nmust: -nax '.*' text/invalid.py\nmust: -rn ü src\nmust: -naw needle text/nofinal.py",
@@ -678,7 +667,7 @@ def test_encodings_and_binary_files_under_each_locale(gnu: Stand, locale: dict[s
 def test_variables_that_grep_heeds(gnu: Stand) -> None:
     """POSIXLY_CORRECT ends the options at the first operand; GREP_COLORS and GREP_COLOR colour; GREP_OPTIONS is no more."""
     strict = {"POSIXLY_CORRECT": "1"}
-    cases = _cases(
+    cases = cases_of(
         "must: -n needle src/shapes.py\nmust: needle -n src/shapes.py\nraw: needle src/shapes.py -n\nmust: -n needle src/shapes.py -H\nmay: needle src/shapes.py src/counter.c -n"
         "\nmust: -n needle src/shapes.py -c\nmust: -n needle -- src/shapes.py -c\nmay: -rn needle src/deep --include=*.c",
         variables=strict,
@@ -688,16 +677,16 @@ def test_variables_that_grep_heeds(gnu: Stand) -> None:
         {"GREP_COLOR": "1;32"},
         {"GREP_COLORS": "mt=:sl=1:rv:ne"},
     ):
-        cases += _cases(
+        cases += cases_of(
             "raw: -n --color=always needle src/shapes.py\nraw: -rn --color=always needle src/deep\nmust: -n --color=auto needle src/shapes.py src/counter.c"
             "\nraw: --color=always needle src/shapes.py\nmust: -n --color needle src/shapes.py",
             variables=colours,
         )
-    cases += _cases(
+    cases += cases_of(
         "may: -n needle src/shapes.py\nraw: needle src/shapes.py", variables={"GREP_OPTIONS": "-c"}
     )
-    cases += _cases("must: -n needle src/shapes.py\nmust: -rn needle src/deep", variables={"TERM": "dumb"})
-    cases += _cases(
+    cases += cases_of("must: -n needle src/shapes.py\nmust: -rn needle src/deep", variables={"TERM": "dumb"})
+    cases += cases_of(
         "must: -n --color=auto needle src/shapes.py",
         variables={"TERM": "xterm-256color", "CLICOLOR_FORCE": "1"},
     )
@@ -712,9 +701,11 @@ def test_standard_input_is_left_to_the_tool(gnu: Stand) -> None:
         "\nmay: -n needle src/shapes.py -\nmay: -n needle - src/shapes.py\nmay: -n --label=src/counter.c needle - src/shapes.py\nmay: -n needle - -\nmay: -rn needle -"
         "\nmust: -rn needle src/deep\nraw: needle\nraw: -n needle -- -\nraw: -n -m1 needle\nmay: -rn needle - src/deep"
     )
-    cases = _cases(text, stdin=given) + _cases(text, stdin=b"")
-    cases += _cases(text, stdin=b'#\n#\nNEEDLE = "needle of the module"\n#\n#\n    needle = width * height\n')
-    cases += _cases(
+    cases = cases_of(text, stdin=given) + cases_of(text, stdin=b"")
+    cases += cases_of(
+        text, stdin=b'#\n#\nNEEDLE = "needle of the module"\n#\n#\n    needle = width * height\n'
+    )
+    cases += cases_of(
         "must: -n -f - src/shapes.py\nmust: -n -f - -r src/deep\nmust: -f - -n src/shapes.py src/counter.c",
         stdin=b"needle\n",
     )
@@ -734,7 +725,7 @@ def test_a_file_that_may_not_be_read(gnu: Stand, tmp_path: Path) -> None:
         ("setpriv", "--bounding-set", "-dac_override,-dac_read_search") if os.geteuid() == 0 else ("env",)
     )
     stand = Stand(tmp_path, closed, "grep", gnu.real)
-    cases = _cases(
+    cases = cases_of(
         "must: -n needle shut.py\nmust: -n needle shut.py open.py\nmust: -n needle open.py shut.py\nmust: -sn needle open.py shut.py\nmust: -rn needle .\nmust: -rn needle"
         "\nmust: -rsn needle .\nraw: -qn needle open.py shut.py\nraw: -qn needle shut.py open.py\nmust: -n -f shut.py open.py\nraw: -c needle open.py shut.py\nmust: -rn needle room open.py",
         before=before,
@@ -762,7 +753,7 @@ def test_wherever_the_output_goes(gnu: Stand, sink: str) -> None:
 def test_without_a_summary_standard_error_is_the_tools(gnu: Stand) -> None:
     """SLICEGREP_SHIM_QUIET, and its older name, drop the one line that the shim says."""
     for name in ("SLICEGREP_SHIM_QUIET", "LOOM_GREP_SHIM_QUIET"):
-        for case in _cases(
+        for case in cases_of(
             "must: -rn needle src\nmust: -n needle src/shapes.py nowhere\nmust: -n needle src/shapes.py",
             variables={name: "1"},
         ):
@@ -851,4 +842,4 @@ def test_threads_of_ugrep_print_in_any_order(ugrep: Stand) -> None:
 def test_ugrep_forced_by_a_variable(ugrep: Stand, tree: Tree, forced: str, tmp_path: Path) -> None:
     """SLICEGREP_GREP_REAL, and its older name, choose the tool; what it prints stays as it is."""
     named = Stand(tmp_path, tree, "grep", ugrep.real, extra={forced: str(ugrep.tools / "grep")})
-    named.compare(_cases(UGREP)[:: 1 if forced.startswith("S") else 5])
+    named.compare(cases_of(UGREP)[:: 1 if forced.startswith("S") else 5])

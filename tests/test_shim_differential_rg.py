@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import random
 import re
-import shlex
 import shutil
 import sys
+from functools import partial
 from itertools import permutations
 from pathlib import Path
 
 import pytest
-from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, small
+from shim_stand import MAY, MUST, RAW, Case, Stand, Tree, cases_of, small
 
 SEED = 20260105
 TABLE_LINES = 40
@@ -42,14 +42,8 @@ def rg(request: pytest.FixtureRequest, tree: Tree) -> Stand:
     return Stand(tree.folder.parent, tree, "rg", str(path))
 
 
-def _cases(lines: str, **more: object) -> list[Case]:
-    """Return a case for each line `shape: words`, in one order of files, as a shell reads the words."""
-    found = []
-    for line in lines.strip().splitlines():
-        shape, _, text = line.strip().partition(":")
-        assert shape in (MUST, RAW, MAY), line
-        found.append(Case(("--sort=path", *shlex.split(text)), shape, **more))  # type: ignore[arg-type]
-    return found
+_cases = partial(cases_of, first=("--sort=path",))
+"""With an option for one order of files."""
 
 
 # ---- Command lines from a table ---------------------------------------------------------------------------------

@@ -15,16 +15,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from shim_stand import ARROW, MAY, MUST, RAW, SHIMS, Case, Ran, Stand, Tree, program, small, split_summary
+from shim_stand import (
+    ARROW,
+    MAY,
+    MUST,
+    RAW,
+    SHELLS,
+    SHIMS,
+    Case,
+    Ran,
+    Stand,
+    Tree,
+    program,
+    small,
+    split_summary,
+)
 
-SHELLS = {
-    "bash": ["bash", "-c"],
-    "dash": ["dash", "-c"],
-    "zsh": ["zsh", "-f", "-c"],
-    "ksh": ["ksh", "-c"],
-    "mksh": ["mksh", "-c"],
-    "busybox": ["busybox", "sh", "-c"],
-}
 SECONDS = 30
 HITS = "grep -n needle src/shapes.py"
 
@@ -39,21 +45,6 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 def gnu(tree: Tree) -> Stand:
     """The shim in front of GNU grep."""
     return Stand(tree.folder.parent, tree, "grep", program("grep"))
-
-
-def _script(stand: Stand, shell: str, text: str, *, shim: bool, **variables: str) -> Ran:
-    """Run a script by a shell, read by this process, as an agent's client reads it."""
-    words = SHELLS[shell]
-    done = subprocess.run(
-        [program(words[0]), *words[1:], text],
-        cwd=stand.tree.folder,
-        env=stand.variables(shim=shim, **variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=SECONDS,
-        check=False,
-    )
-    return Ran(done.stdout, done.stderr, done.returncode)
 
 
 # ---- Pipelines --------------------------------------------------------------------------------------------------
@@ -90,7 +81,7 @@ def test_output_that_feeds_a_command_is_raw_in_every_shell(gnu: Stand, shell: st
     """Pipes, loops and variables get the real tool's bytes (rtk#3338, rtk#2962, rtk#4207)."""
     found = []
     for kind, text in FEEDING.items():
-        real, shim = (_script(gnu, shell, text, shim=which) for which in (False, True))
+        real, shim = (gnu.script(shell, text, shim=which) for which in (False, True))
         if real != shim:
             found.append(f"{kind}: {text}\n    {shim}\n    {real}")
     assert not found, "\n".join(found)
@@ -120,7 +111,7 @@ BY_OTHER_WAYS = [
 @pytest.mark.parametrize("text", BY_OTHER_WAYS)
 def test_output_that_feeds_a_command_in_another_way_is_raw(gnu: Stand, text: str) -> None:
     """Named pipes, coprocesses, descriptors, and programs that make a pipeline of their own."""
-    assert _script(gnu, "bash", text, shim=True) == _script(gnu, "bash", text, shim=False)
+    assert gnu.script("bash", text, shim=True) == gnu.script("bash", text, shim=False)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "ksh"])
@@ -133,7 +124,7 @@ def test_a_process_substitution_is_raw(gnu: Stand, shell: str) -> None:
     ):
         if shell == "ksh" and "< <" in text:
             continue  # it has no such words
-        assert _script(gnu, shell, text, shim=True) == _script(gnu, shell, text, shim=False), text
+        assert gnu.script(shell, text, shim=True) == gnu.script(shell, text, shim=False), text
 
 
 @pytest.mark.parametrize("shell", SHELLS)
@@ -148,7 +139,7 @@ def test_output_for_a_file_and_for_the_caller_is_annotated_in_every_shell(gnu: S
         f"({HITS})",
         f"{HITS} &\nwait",
     ):
-        real, shim = (_script(gnu, shell, text, shim=which) for which in (False, True))
+        real, shim = (gnu.script(shell, text, shim=which) for which in (False, True))
         case = Case(("needle", "src/shapes.py"), MUST)
         assert list(gnu.judged(case, real, shim)) == [], text
 
@@ -165,7 +156,7 @@ def test_standard_input_is_inherited_and_not_taken(gnu: Stand, shell: str) -> No
         "printf 'a\\nneedle\\n' | grep -n needle - > out; cat out",
         "grep -n needle < src/shapes.py > out; cat out",
     ):
-        real, shim = (_script(gnu, shell, text, shim=which) for which in (False, True))
+        real, shim = (gnu.script(shell, text, shim=which) for which in (False, True))
         cut = Ran(
             b"".join(line.split(ARROW)[0].rstrip(b"\n") + b"\n" for line in shim.out.splitlines()),
             split_summary(shim.error)[0],
@@ -188,7 +179,7 @@ def test_both_streams_in_one_come_in_the_tools_order(gnu: Stand, tree: Tree) -> 
         "-rn needle src nowhere text",
     ):
         for tail in ("2>&1", "> out 2>&1; code=$?; cat out; exit $code"):
-            real, shim = (_script(gnu, "dash", f"grep {words} {tail}", shim=which) for which in (False, True))
+            real, shim = (gnu.script("dash", f"grep {words} {tail}", shim=which) for which in (False, True))
             rest, own = split_summary(shim.out)
             assert len(own) == 1, words
             assert shim.out.endswith(own[0] + b"\n"), words
@@ -306,8 +297,7 @@ def test_a_tool_that_a_signal_ends_gives_the_shim_the_same_end(gnu: Stand, tmp_p
     for words in ("-n needle src/shapes.py src/counter.c", "needle src/shapes.py"):
         text = f"grep {words}; echo status $?"
         real, shim = (
-            _script(
-                gnu,
+            gnu.script(
                 "dash",
                 text,
                 shim=which,
@@ -359,9 +349,9 @@ def test_a_reader_that_leaves_in_the_middle(gnu: Stand, big: Path) -> None:
 def test_head_ends_a_long_search_with_141(gnu: Stand, big: Path, shell: str) -> None:
     """With pipefail a shell sees 141, as without the shim."""
     text = f"set -o pipefail; grep -n needle {big} | head -1; echo $?"
-    real = _script(gnu, shell, text, shim=False)
+    real = gnu.script(shell, text, shim=False)
     assert real.out.endswith(b"141\n")
-    assert _script(gnu, shell, text, shim=True) == real
+    assert gnu.script(shell, text, shim=True) == real
 
 
 def test_a_disk_that_fills(gnu: Stand, tree: Tree, tmp_path: Path) -> None:
@@ -800,7 +790,7 @@ def test_the_first_tool_on_path_that_is_not_the_shim_is_run(gnu: Stand, tmp_path
         "grep -c needle src/shapes.py",
         "grep -rn needle src",
     ):
-        real, shim = _script(gnu, "dash", text, shim=False), _script(gnu, "dash", text, shim=True, PATH=path)
+        real, shim = gnu.script("dash", text, shim=False), gnu.script("dash", text, shim=True, PATH=path)
         assert (
             list(gnu.judged(Case(tuple(text.split()[1:]), RAW if "-c" in text else MUST), real, shim)) == []
         ), text
@@ -814,7 +804,7 @@ def test_an_empty_entry_of_path_is_the_working_folder(tmp_path: Path) -> None:
     stand = Stand(tmp_path, tree, "grep", program("grep"))
     for path in (f"{SHIMS}::{stand.tools}", f"{SHIMS}:.:{stand.tools}"):
         for words in ("-n needle a.py", "-c needle a.py"):
-            assert _script(stand, "dash", f"grep {words}", shim=True, PATH=path).out == b"from here\n"
+            assert stand.script("dash", f"grep {words}", shim=True, PATH=path).out == b"from here\n"
 
 
 @pytest.mark.parametrize("words", ["-n needle src/shapes.py", "-c needle src/shapes.py", "--version"])

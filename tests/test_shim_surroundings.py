@@ -38,27 +38,11 @@ def rg(tree: Tree) -> Stand:
     return Stand(tree.folder.parent, tree, "rg", str(Path(sys.executable).parent / "rg"))
 
 
-def _script(
-    stand: Stand, text: str, *, shim: bool, limits: Callable[[], None] | None = None, **variables: str
-) -> Ran:
-    done = subprocess.run(
-        [program("bash"), "-c", text],
-        cwd=stand.tree.folder,
-        env=stand.variables(shim=shim, **variables),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        timeout=SECONDS,
-        preexec_fn=limits,
-        check=False,
-    )
-    return Ran(done.stdout, done.stderr, done.returncode)
-
-
 def _compare(
     stand: Stand, text: str, shape: str = MUST, words: tuple[str, ...] = ("src/shapes.py",), **variables: str
 ) -> None:
     """Run a script both ways; what it prints may be of the files among `words`."""
-    real, shim = (_script(stand, text, shim=which, **variables) for which in (False, True))
+    real, shim = (stand.script("bash", text, shim=which, **variables) for which in (False, True))
     assert list(stand.judged(Case(words, shape), real, shim)) == [], text
 
 
@@ -74,7 +58,7 @@ def test_an_output_in_the_searched_folder_is_left_out_as_grep_does(gnu: Stand) -
         "cd src; grep -rn needle ../text .. > deep/out.txt 2> ../../said; code=$?; cat deep/out.txt ../../said; rm deep/out.txt; exit $code",
         "ln -s . here; grep -rn needle here/src/deep/ > src/deep/out.txt; code=$?; cat src/deep/out.txt; rm src/deep/out.txt here; exit $code",
     ):
-        real, shim = (_script(gnu, text, shim=which) for which in (False, True))
+        real, shim = (gnu.script("bash", text, shim=which) for which in (False, True))
         cut = [line.split(ARROW)[0] for line in shim.out.split(b"\n") if not line.startswith(b"slicegrep: ")]
         assert (cut, split_summary(shim.error)[0], shim.status) == (
             real.out.split(b"\n"),
@@ -87,7 +71,7 @@ def test_an_output_in_the_searched_folder_is_left_out_as_grep_does(gnu: Stand) -
 def test_a_search_appended_to_its_own_file_adds_nothing(gnu: Stand) -> None:
     """`grep -n x f >> f` is refused by grep, and the file stays as it was."""
     text = "cp src/shapes.py x.py; grep -n needle x.py >> x.py; code=$?; cat x.py; rm x.py; exit $code"
-    real, shim = (_script(gnu, text, shim=which) for which in (False, True))
+    real, shim = (gnu.script("bash", text, shim=which) for which in (False, True))
     assert shim == real
     assert real.status == 2
 
@@ -98,7 +82,7 @@ def test_an_output_in_the_searched_folder_is_left_out_as_ripgrep_does(rg: Stand)
         "echo needle > out.txt; rg --sort=path -n needle >> out.txt; code=$?; cat out.txt; rm out.txt; exit $code",
         "echo needle > out.txt; rg --sort=path -n needle out.txt src/shapes.py >> out.txt; code=$?; cat out.txt; rm out.txt; exit $code",
     ):
-        real, shim = (_script(rg, text, shim=which) for which in (False, True))
+        real, shim = (rg.script("bash", text, shim=which) for which in (False, True))
         cut = [line.split(ARROW)[0] for line in shim.out.split(b"\n")]
         assert (cut, split_summary(shim.error)[0], shim.status) == (
             real.out.split(b"\n"),
@@ -141,12 +125,12 @@ def test_the_shim_by_its_path(gnu: Stand) -> None:
     """Called by its own path, absolute or from here, it is the same grep."""
     here = os.path.relpath(gnu.shims, gnu.tree.folder)
     for words in ("-n needle src/shapes.py nowhere", "-c needle src/shapes.py nowhere"):
-        real = _script(gnu, f"grep {words}", shim=False)
+        real = gnu.script("bash", f"grep {words}", shim=False)
         for path in (str(gnu.shims), here):
             shape = RAW if "-c" in words else MUST
             for shim in (
-                _script(gnu, f"'{path}/grep' {words}", shim=False),
-                _script(gnu, f"grep {words}", shim=True, PATH=f"{path}:{{PATH}}"),
+                gnu.script("bash", f"'{path}/grep' {words}", shim=False),
+                gnu.script("bash", f"grep {words}", shim=True, PATH=f"{path}:{{PATH}}"),
             ):
                 assert list(gnu.judged(Case(("src/shapes.py",), shape), real, shim)) == [], path
 
@@ -322,7 +306,9 @@ def test_little_memory(gnu: Stand, megabytes: int) -> None:
     most = megabytes << 20
     text = "grep -rn needle src"
     found = [
-        _script(gnu, text, shim=which, limits=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most)))
+        gnu.script(
+            "bash", text, shim=which, limits=lambda: resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        )
         for which in (False, True)
     ]
     assert list(gnu.judged(Case(("src",), MAY), *found)) == []
