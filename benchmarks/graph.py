@@ -18,6 +18,7 @@ edge of that tier. `--wrong N` lists edges that are wrong, `--missed N` those th
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import sys
 import tempfile
@@ -153,7 +154,7 @@ class Trial:
                 judged[key] = "right"
             elif judged.get(key) != "silent":
                 file, name = (edge.file, row.name) if way == "callers" else (row.file, key[1])
-                unknown = way == "callees" and not self.scip.knows(edge.symbol)
+                unknown = way == "callees" and self.scip.callers(edge.symbol, until=math.inf) is None
                 judged[key] = "silent" if unknown or self._is_silent(file, edge.lines, name) else "wrong"
             if judged[key] == "wrong":
                 self._list("wrong", way, symbol, edge)

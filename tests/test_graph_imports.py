@@ -149,7 +149,8 @@ def test_what_is_no_import_raises_nothing(language, text):
     [
         ("a/b.py", "a.c", ["a/__init__.py", "a/c.py"], "a/c.py"),
         ("tests/t.py", "a.c", ["src/a/__init__.py", "src/a/c.py"], "src/a/c.py"),
-        ("a/b.py", "c", ["a/__init__.py", "a/c.py"], "a/c.py"),
+        ("a/b.py", "c", ["a/__init__.py", "a/c.py"], ""),
+        ("a/b.py", "c", ["a/c.py"], "a/c.py"),
         ("t.py", "c", ["a/__init__.py", "a/c.py"], ""),
         ("a/b.py", ".c", ["a/c.py"], "a/c.py"),
         ("a/b.py", ".", ["a/__init__.py"], "a/__init__.py"),
@@ -159,7 +160,10 @@ def test_what_is_no_import_raises_nothing(language, text):
     ],
 )
 def test_python_modules(importer, name, paths, found):
-    """Relative ones by the folder; absolute ones from a folder that is no package itself, the nearest first."""
+    """Relative ones by the folder; absolute ones from a folder that is no package itself, the nearest first.
+
+    So a module of a package is none of its siblings' (`import json` in a package that has a `json` of its own).
+    """
     assert module(importer, name, *paths, family="python") == found
 
 

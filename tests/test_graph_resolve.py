@@ -46,6 +46,22 @@ def test_an_imported_name_is_that_of_its_module_also_under_another_name():
     assert callers(texts, "a.py", "helper").keys() == {"b.py#", "b.py#f"}
 
 
+def test_an_import_in_a_function_hides_the_name_that_its_file_defines():
+    """`pformat` that hands on to the one of pprint does not call itself; another function does call it."""
+    text = "def pformat(x):\n    from pprint import pformat\n\n    return pformat(x)\n\n\ndef g():\n    pformat(1)\n"
+    assert callers({"a.py": text}, "a.py", "pformat").keys() == {"a.py#g"}
+    text = text.replace("pprint", "b")
+    texts = {"a.py": text, "b.py": "def pformat(x): ...\n"}
+    assert sure(callers(texts, "b.py", "pformat")) == {"a.py#pformat"}
+
+
+def test_of_several_namespaces_the_one_around_is_meant():
+    """Each has its own type of that name; outside of them it may be any."""
+    text = "namespace a {\n  export type id = string;\n}\nnamespace b {\n  type id = number;\n  export function f(x: id) {}\n}\n"
+    assert callers({"a.ts": text}, "a.ts", "a.id") == {}
+    assert callers({"a.ts": text}, "a.ts", "b.id").keys() == {"a.ts#b.f"}
+
+
 @pytest.mark.parametrize(
     "use",
     [

@@ -91,6 +91,23 @@ class Definitions:
                     found.setdefault(symbol.name, []).append(first + at)
         return found
 
+    def seen(self, file: int, name: str, line: int) -> list[int]:
+        """Return those of `top` that a name in a line can mean: of several the ones in the innermost namespace around it."""
+        found = self.top(file).get(name, [])
+        if len(found) < 2:
+            return found
+        rows = [self._view.symbol(one) for one in found]
+        above = [self._view.symbol(row.parent) if row.parent >= 0 else None for row in rows]
+        around = [
+            (one.start, row.qualified)
+            for row, one in zip(rows, above, strict=True)
+            if one is not None and one.start <= line <= one.end
+        ]
+        if not around:
+            return found
+        name = max(around)[1]
+        return [one for one, row in zip(found, rows, strict=True) if row.qualified == name]
+
     def own_members(self, symbol: int) -> dict[str, list[int]]:
         """Return the members of a class in its own file, by name."""
         file = self._view.symbol_file[symbol]

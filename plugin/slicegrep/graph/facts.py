@@ -54,7 +54,5 @@ class FileFacts:
     """By the line of a function's name, what it returns."""
     fields: dict[int, dict[str, str]] = field(default_factory=dict)
     """By the line of a class's name (0: the file), the values of its names."""
-    package: str = ""
-    """What the file itself says its package or namespace is."""
     causes: tuple[str, ...] = ()
     """Why references may be missing, a short clause each."""

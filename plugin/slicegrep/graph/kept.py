@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["VERSION", "Kept", "kept_of"]
 
-VERSION = 2
+VERSION = 3
 """Of the table and of everything that decides what is found in a file. Another version is made anew."""
 _MOST_USES = 300_000
 """References in memory (about 200 bytes each)."""
@@ -167,7 +167,6 @@ def _packed(facts: FileFacts) -> bytes:
         facts.bases,
         facts.returns,
         facts.fields,
-        facts.package,
         facts.causes,
     ]
     return zlib.compress(json.dumps(whole, separators=(",", ":")).encode(), 1)
@@ -175,7 +174,7 @@ def _packed(facts: FileFacts) -> bytes:
 
 def _unpacked(data: bytes) -> FileFacts:
     """Read facts back. Raises ValueError, TypeError, LookupError or zlib.error for what is no such thing."""
-    uses, bindings, bases, returns, fields, package, causes = json.loads(zlib.decompress(data))
+    uses, bindings, bases, returns, fields, causes = json.loads(zlib.decompress(data))
     names, receivers, *places = uses or ((), (), (), (), ())
     interned = [list(map(intern, column)) for column in (names, receivers)]  # most stand there many times
     return FileFacts(
@@ -184,7 +183,6 @@ def _unpacked(data: bytes) -> FileFacts:
         {int(line): tuple(names) for line, names in bases.items()},
         {int(line): value for line, value in returns.items()},
         {int(line): values for line, values in fields.items()},
-        package,
         tuple(causes),
     )
 

@@ -186,10 +186,27 @@ class Meanings:
                 )
                 if found.kind not in ("unknown", "outside"):
                     return found
-        top = self.definitions.top(file).get(name)
+        top = self.definitions.seen(file, name, line)
         if top:
-            return self.as_value(top, file, OWN_MODULE)
+            inner = self._imported_around(file, name, line)
+            return (
+                self.as_value(top, file, OWN_MODULE) if inner is None else self.bound(file, inner, steps - 1)
+            )
         return self.from_elsewhere(file, name, rules, steps)
+
+    def _imported_around(self, file: int, name: str, line: int) -> Binding | None:
+        """Return the import of a name in a function around a line: there it hides what the file defines."""
+        for binding in self._facts_of(file).bindings:
+            if binding.local == name and not binding.exported:
+                at = self.definitions.around(file, binding.line)
+                around = self._view.symbols_of(file)[at] if at is not None else None
+                if (
+                    around is not None
+                    and around.kind in FUNCTION_KINDS
+                    and around.start <= line <= around.end
+                ):
+                    return binding
+        return None
 
     def from_elsewhere(self, file: int, name: str, rules: UseRules, steps: int) -> Value:
         """Return what a name means that its file does not define: an import, a variable, what is in the same folder."""

@@ -93,7 +93,7 @@ class Modules:
             if path != rest and not path.endswith("/" + rest):
                 continue
             root = path[: -len(rest)].rstrip("/")
-            if root and root != folder and self._at(f"{root}/__init__.py") >= 0:
+            if root and self._at(f"{root}/__init__.py") >= 0:
                 continue
             near = (len(posixpath.commonprefix([f"{root}/", f"{folder}/"])), -len(root))
             if near > score:

@@ -109,7 +109,6 @@ def _together(parts: Iterable[FileFacts]) -> FileFacts:
             {**whole.bases, **part.bases},
             {**whole.returns, **part.returns},
             {**whole.fields, **part.fields, 0: {**whole.fields.get(0, {}), **part.fields.get(0, {})}},
-            "",
             (*whole.causes, *part.causes),
         )
     return whole

@@ -17,6 +17,7 @@ _JAVA = UseRules(
     },
     called_members=frozenset({"method_invocation"}),
     roles={
+        "package_declaration": SKIP,
         "class_declaration.name": DEFINED,
         "interface_declaration.name": DEFINED,
         "enum_declaration.name": DEFINED,
@@ -47,8 +48,8 @@ _JAVA = UseRules(
     },
     functions=frozenset({"method_declaration", "constructor_declaration", "lambda_expression"}),
     classes=frozenset(
-        {"class_declaration", "interface_declaration", "enum_declaration", "record_declaration", "class_body"}
-    ) - {"class_body"},
+        {"class_declaration", "interface_declaration", "enum_declaration", "record_declaration"}
+    ),
     assigns={
         "local_variable_declaration": ("declarator", "", "type"),
         "field_declaration": ("declarator", "", "type"),
@@ -66,7 +67,6 @@ _JAVA = UseRules(
     casts={"cast_expression": "type"},
     bare_members=True,
     package_files=True,
-    package="package_declaration",
 )  # fmt: skip
 
 _CSHARP = UseRules(
@@ -138,6 +138,7 @@ _KOTLIN = UseRules(
     calls={"call_expression": 0, "constructor_invocation": 0},
     members={"navigation_expression": (0, -1), "callable_reference": (0, -1)},
     roles={
+        "package_header": SKIP,
         "class_declaration.name": DEFINED,
         "object_declaration.name": DEFINED,
         "function_declaration.name": DEFINED,
@@ -175,7 +176,6 @@ _KOTLIN = UseRules(
     casts={"as_expression": "right"},
     bare_members=True,
     package_files=True,
-    package="package_header",
 )  # fmt: skip
 
 _SWIFT = UseRules(
@@ -219,6 +219,7 @@ _SCALA = UseRules(
     makes={"instance_expression": 0},
     members={"field_expression": ("value", "field"), "stable_type_identifier": (0, -1), "stable_identifier": (0, -1)},
     roles={
+        "package_clause": SKIP,
         "class_definition.name": DEFINED,
         "object_definition.name": DEFINED,
         "trait_definition.name": DEFINED,
@@ -253,7 +254,6 @@ _SCALA = UseRules(
     wrappers=frozenset({"parenthesized_expression"}),
     bare_members=True,
     package_files=True,
-    package="package_clause",
 )  # fmt: skip
 
 _DART = UseRules(

@@ -23,9 +23,6 @@ READ, CALLED, MADE, BIND, DEFINED, TYPED, INHERITED, SKIP = range(8)
 """What a node is to the one around it: a value, what is called, a class that is made, names that get values, the name of a
 definition, a type, a base class, nothing."""
 
-Key = "str | int"
-"""A field's name, or the position among the named children (negative: from the end)."""
-
 
 @dataclass(frozen=True, slots=True)
 class UseRules:
@@ -86,8 +83,6 @@ class UseRules:
     """What takes a member of the siblings before it (Dart)."""
     exports: bool = False
     """Whether `module.exports` says what other files get."""
-    package: str = ""
-    """The node that names the package or namespace."""
     string_types: bool = False
     """Whether types may be written in strings (Python)."""
     macros: bool = False

@@ -25,7 +25,6 @@ _CHECK = 4_096
 
 _KINDS = {READ: REFERENCE, CALLED: CALL, MADE: CALL, TYPED: REFERENCE, INHERITED: INHERITANCE}
 _TYPE = re.compile(r"[A-Za-z_$][\w$]*(?:(?:\.|::|\\)[A-Za-z_$][\w$]*)*")
-_PARTED = re.compile(r"::|\\|->")
 
 
 class Walk:
@@ -39,7 +38,6 @@ class Walk:
         """The import statements, and the lines that they begin in."""
         self.bindings: list[Binding] = []
         """What calls of `require` bind, and what is exported by assignment."""
-        self.package = ""
         self.late = False
         self._file = Scope(None, 0)
         self._scopes = [self._file]
@@ -103,9 +101,6 @@ class Walk:
             self.imports.append((self._nodes.text(node), node.start_point.row + 1))
             if kind != "export_statement" or node.child_by_field_name("source") is not None:
                 return None
-        elif kind == rules.package:
-            self._note_package(node)
-            return None
         if kind in rules.names:
             self._name(node, around, role, scope)
             return None
@@ -244,11 +239,6 @@ class Walk:
         scope.bind(text, -1, "cls" if text in ("cls", "mcs") or b"@classmethod" in before else "self")
         scope.bind(text, name.end_byte, scope.names[text][0][1])
 
-    def _note_package(self, node: Node) -> None:
-        found = _TYPE.search(re.sub(r"^\s*(?:package|namespace|module)\s+", "", self._nodes.text(node)))
-        if found is not None and not self.package:
-            self.package = _PARTED.sub(".", found.group())
-
     # Values
 
     def _assigned(self, node: Node, around: str, scope: Scope) -> None:
@@ -380,5 +370,4 @@ class Walk:
             bases={line: tuple(bases) for line, bases in self._bases.items()},
             returns=self._returns,
             fields={scope.line: kept for scope in self._scopes if (kept := fields_of(scope))},
-            package=self.package,
         )
