@@ -72,7 +72,7 @@ class Tokens:
     def holder(self, token: str) -> Holder | None:
         """Return whose token it is, None for nobody's. Every hash is compared, each in constant time."""
         self._renew()
-        if not 0 < len(token) <= _LONGEST_TOKEN:
+        if len(token) > _LONGEST_TOKEN:
             return None
         digest = sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
         found = None
