@@ -335,7 +335,7 @@ def test_an_answer_without_end_is_given_up(stand: Stand, agent: Agent) -> None:
         (lambda code: code.enclosing([]), "locations: "),
         (lambda code: code.enclosing("src/cart.py:4"), "not one text"),
         (lambda code: code.enclosing(["a.py:1"], token_budget=0), "token_budget: "),
-        (lambda code: code.enclosing(["a\udcff.py:1"]), "locations.0: "),
+        (lambda code: code.enclosing(["a\udcff.py:1"]), "locations[0]: "),
         (lambda code: code.symbol(), "exactly one of"),
         (lambda code: code.impact("a#b", name="b"), "exactly one of"),
         (lambda code: code.search("x", boundary="line"), "boundary: "),

@@ -293,7 +293,7 @@ def test_impact_names_the_tests(call: Call) -> None:
 @pytest.mark.parametrize(
     ("tool", "arguments", "sentence"),
     [
-        ("file_map", {}, "path: Field required"),
+        ("file_map", {}, "the field path is missing"),
         (
             "file_map",
             {"path": "shop/cart.py", "pages": 3},
@@ -303,18 +303,18 @@ def test_impact_names_the_tests(call: Call) -> None:
         ("file_map", {"path": "README.md"}, "README.md is not source code that slicegrep knows"),
         ("file_map", {"path": "nothing.py"}, "nothing.py: no such file or folder"),
         ("file_map", {"path": "a\0b"}, "a path holds no NUL"),
-        ("focused_read", {"path": "shop", "pattern": "x", "budget": 5}, "budget: Input should be greater"),
-        ("focused_read", {"path": ["shop"], "pattern": "x"}, "path: Input should be a valid string"),
-        ("enclosing", {"locations": []}, "locations: List should have at least 1 item"),
+        ("focused_read", {"path": "shop", "pattern": "x", "budget": 5}, "budget: input should be greater"),
+        ("focused_read", {"path": ["shop"], "pattern": "x"}, "path: input should be a valid string"),
+        ("enclosing", {"locations": []}, "locations: list should have at least 1 item"),
         ("enclosing", {"locations": ["shop/cart.py:0"]}, "'shop/cart.py:0' is not PATH:LINE"),
         (
             "enclosing",
             {"locations": [f"a.py:{n}" for n in range(1, 202)]},
-            "locations: List should have at most 200",
+            "locations: list should have at most 200",
         ),
         ("symbol", {}, "give either symbol_id or name"),
         ("symbol", {"name": "nobody"}, "there is no definition 'nobody'"),
-        ("callers", {"name": "charge", "k": 0}, "k: Input should be greater than or equal to 1"),
+        ("callers", {"name": "charge", "k": 0}, "k: input should be greater than or equal to 1"),
     ],
 )
 def test_a_bad_argument_is_one_sentence(

@@ -17,12 +17,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from command import ROOT, environment, run
 from served import SECONDS, Served, serving, token_of, write_tree
-from slicegrep.service.bearer import Tokens
+from slicegrep.service.app import application
+from slicegrep.service.bearer import Tokens, new_token
 from slicegrep.service.desk import Desk
-from slicegrep.service.edge import Edge
 from slicegrep.service.errors import Busy, TooSlow
 from slicegrep.service.serve import trusted
 
@@ -511,23 +512,46 @@ def test_a_folder_that_goes_away_is_told_without_its_path(tmp_path: Path) -> Non
         assert served.call("code.enclosing", {"locations": ["a.py:3"]})[1]["resolved"] == 1
 
 
-def test_an_unexpected_error_is_told_by_its_place_alone(caplog: pytest.LogCaptureFixture) -> None:
-    """Its message may quote code: the caller gets a sentence, the log the module and line where it arose."""
-    sent: list[Any] = []
+def test_an_unexpected_error_is_told_by_its_place_alone(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Its message may quote code: the caller gets a sentence as of any refusal, the log the module and line where it arose."""
 
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        raise RuntimeError("def secret()")
+    class Broken:
+        def symbol(self, request: Any) -> Any:
+            raise RuntimeError("def secret()")
 
-    async def receive() -> Any:
-        return {"type": "http.request", "body": b"", "more_body": False}
+    file = str(tmp_path / "tokens")
+    token = new_token(file, "ann", "viewer", [])
+    app = application({"t": Broken()}, Tokens(file, print), None)  # type: ignore[dict-item]
 
-    async def send(message: Any) -> None:
-        sent.append(message)
+    async def call() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://t") as client:
+            shown = {"Authorization": f"Bearer {token}"}
+            return await client.post("/v1/code.symbol", json={"name": "a"}, headers=shown)
 
     with caplog.at_level("INFO", "slicegrep.service"):
-        asyncio.run(Edge(app)({"type": "http", "headers": []}, receive, send))
-    assert sent[0]["status"] == 500
-    assert json.loads(sent[1]["body"])["error"] == "internal"
-    (logged,) = caplog.records
+        answer = asyncio.run(call())
+    assert answer.status_code == 500
+    assert answer.json() == {
+        "error": "internal",
+        "message": "a fault of the server's own; its log says where",
+    }
+    assert answer.headers["cache-control"] == "no-store"
+    logged = next(record for record in caplog.records if "at" in record.fields)
     assert logged.fields["error"] == "RuntimeError" and logged.fields["at"].startswith("test_service:")
-    assert "secret" not in caplog.text and b"secret" not in sent[1]["body"]
+    assert "secret" not in caplog.text
+
+
+def test_an_address_with_a_slash_behind_is_none(served: Served) -> None:
+    """Not a redirection: that would name the host that the caller says."""
+    assert served.refused("code.enclosing/", {"locations": ["a.py:1"]})[0] == 404
+
+
+def test_a_body_in_another_encoding_is_refused(served: Served) -> None:
+    """JSON is UTF-8."""
+    body = json.dumps({"name": "a"}).encode("utf-16")
+    how = {"Content-Type": "application/json; charset=utf-16"}
+    assert served.refused("code.symbol", body, headers=how)[:2] == (415, "wrong_type")
+    how = {"Content-Type": "application/json; charset=UTF-8"}
+    assert served.call("code.symbol", b'{"name": "nobody"}', headers=how)[0] == 404

@@ -24,7 +24,7 @@ from slicegrep.client.errors import (
     Unreachable,
     error_of_status,
 )
-from slicegrep.service.models import ErrorAnswer
+from slicegrep.service.models import ErrorAnswer, sentence_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +48,7 @@ def request_of(model: type[_Request], values: Mapping[str, object]) -> _Request:
         return model.model_validate(values)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise InvalidRequest(f"{where}: {first['msg']}" if where else str(first["msg"])) from None
+        raise InvalidRequest(sentence_of(model, first)) from None
 
 
 class Exchange:

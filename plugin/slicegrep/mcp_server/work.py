@@ -18,6 +18,7 @@ from slicegrep.present import printable
 from slicegrep.search import SearchError, focused_read
 from slicegrep.service.errors import NotFound, ServiceError
 from slicegrep.service.locations import is_location, location_of
+from slicegrep.service.models import sentence_of
 from slicegrep.service.operations import Code
 from slicegrep.source import read_source
 from slicegrep.tokens import weigh
@@ -54,8 +55,7 @@ def answer_of(tool: str, arguments: dict[str, Any], roots: Sequence[str]) -> tup
         request = TOOLS[tool].request.model_validate(arguments)
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise RefusedError(f"{where}: {first['msg']}") from None
+        raise RefusedError(sentence_of(TOOLS[tool].request, first)) from None
     text, answer = _WORK[tool](request, roots)
     return text, answer.model_dump(mode="json", exclude_defaults=True)
 

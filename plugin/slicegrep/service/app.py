@@ -13,7 +13,7 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar
 
-from fastapi import Depends, FastAPI, Query, Response
+from fastapi import Depends, FastAPI, Query, Response, params
 from fastapi.exceptions import RequestValidationError
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, ValidationError
@@ -23,7 +23,6 @@ from starlette.requests import Request  # noqa: TC002 (FastAPI reads the annotat
 
 from slicegrep import __version__
 from slicegrep.service.desk import Desk, Lane
-from slicegrep.service.edge import Edge, body_of
 from slicegrep.service.errors import Forbidden, Invalid, NotFound, ServiceError, Unauthorized, WrongType
 from slicegrep.service.logs import log
 from slicegrep.service.models import (
@@ -44,7 +43,9 @@ from slicegrep.service.models import (
     SearchRequest,
     SymbolAnswer,
     SymbolRequest,
+    sentence_of,
 )
+from slicegrep.service.outermost import Outermost, body_of
 from slicegrep.service.page import page_of
 from slicegrep.service.record import Call
 
@@ -125,37 +126,13 @@ def application(
             ServiceError: _refused,
             RequestValidationError: _refused,
             HTTPException: _refused,
+            Exception: _refused,
         },
+        redirect_slashes=False,
     )
-    bearer = HTTPBearer(auto_error=False, description="A token of the server's token file.")
+    bearer = Depends(HTTPBearer(auto_error=False, description="A token of the server's token file."))
     for name, operation in _OPERATIONS.items():
-        app.add_api_route(
-            f"/v1/code.{name}",
-            _endpoint(serving, name, operation),
-            methods=["POST"],
-            operation_id=name,
-            summary=operation.summary,
-            response_model=operation.answer,
-            responses=_refusals(*_REFUSALS),
-            dependencies=[Depends(bearer)],
-            openapi_extra={
-                "requestBody": {
-                    "required": True,
-                    "content": {
-                        _JSON: {"schema": {"$ref": f"#/components/schemas/{operation.request.__name__}"}}
-                    },
-                },
-                "parameters": [
-                    {
-                        "name": AGENT_HEADER,
-                        "in": "header",
-                        "required": False,
-                        "description": "Who calls, for the ledger.",
-                        "schema": {"type": "string"},
-                    }
-                ],
-            },
-        )
+        _add(app, name, operation, _endpoint(serving, name, operation), bearer)
 
     @app.get("/v1/health", operation_id="health", summary="Whether the server is there; without a token")
     async def health() -> Health:
@@ -167,7 +144,7 @@ def application(
         summary="The newest calls; for the role admin",
         response_model=LedgerAnswer,
         responses=_refusals(401, 403, 422, 500, 503),
-        dependencies=[Depends(serving.admin), Depends(bearer)],
+        dependencies=[Depends(serving.admin), bearer],
     )
     async def ledger(asked: Annotated[LedgerRequest, Query()]) -> LedgerAnswer:
         rows = await serving.recorded(asked)
@@ -179,7 +156,39 @@ def application(
 
     described = app.openapi
     app.openapi = lambda: _with_requests(described())  # type: ignore[method-assign]
-    return Edge(app)
+    return Outermost(app)
+
+
+def _add(
+    app: FastAPI,
+    name: str,
+    operation: _Operation,
+    endpoint: Callable[[Request], Awaitable[Response]],
+    bearer: params.Depends,
+) -> None:
+    """Add an operation's route; what it takes is told to OpenAPI alone, since the endpoint checks it itself."""
+    taken = {"$ref": f"#/components/schemas/{operation.request.__name__}"}
+    agent = {
+        "name": AGENT_HEADER,
+        "in": "header",
+        "required": False,
+        "description": "Who calls, for the ledger.",
+        "schema": {"type": "string"},
+    }
+    app.add_api_route(
+        f"/v1/code.{name}",
+        endpoint,
+        methods=["POST"],
+        operation_id=name,
+        summary=operation.summary,
+        response_model=operation.answer,
+        responses=_refusals(*_REFUSALS),
+        dependencies=[bearer],
+        openapi_extra={
+            "requestBody": {"required": True, "content": {_JSON: {"schema": taken}}},
+            "parameters": [agent],
+        },
+    )
 
 
 class _Serving:
@@ -293,30 +302,14 @@ _Request = TypeVar("_Request", bound=Ask)
 
 
 def _checked(model: type[_Request], request: Request, body: bytes, name: str) -> _Request:
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != _JSON:
-        raise WrongType(f"the body of code.{name} is JSON: send it as content-type {_JSON}")
+    kind, _, parameters = request.headers.get("content-type", "").lower().partition(";")
+    charset = parameters.partition("charset=")[2].partition(";")[0].strip(" \"'")
+    if kind.strip() != _JSON or charset not in ("", "utf-8", "utf8"):
+        raise WrongType(f"the body of code.{name} is JSON: send it as content-type {_JSON}, in UTF-8")
     try:
         return model.model_validate_json(body, strict=True)
     except ValidationError as error:
-        raise Invalid(_sentence(error.errors(include_url=False, include_input=False)[0])) from None
-
-
-def _sentence(error: Mapping[str, Any]) -> str:
-    """Return what one of pydantic's errors says, for a person."""
-    place = ""
-    for part in error["loc"]:
-        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
-    place = place[:80]
-    message = str(error["msg"])
-    match error["type"]:
-        case "extra_forbidden":
-            return f"there is no field {place!r}"
-        case "missing":
-            return f"the field {place} is missing"
-        case "json_invalid":
-            return f"the body is not JSON: {error.get('ctx', {}).get('error', message)}"
-    return f"{place or 'the body'}: {message[:1].lower()}{message[1:]}"
+        raise Invalid(sentence_of(model, error.errors(include_url=False, include_input=False)[0])) from None
 
 
 def _json(answer: BaseModel) -> bytes:
@@ -333,12 +326,13 @@ async def _refused(_: Request, error: Exception) -> Response:
     elif isinstance(error, RequestValidationError):
         first = dict(error.errors()[0])
         first["loc"] = first["loc"][1:]  # without `query`
-        status, name, message = Invalid.status, Invalid.name, _sentence(first)
+        status, name, message = Invalid.status, Invalid.name, sentence_of(LedgerRequest, first)
     elif isinstance(error, HTTPException):
         status, name, message = error.status_code, _NAMES.get(error.status_code, Invalid.name), _said(error)
         headers = error.headers or {}
-    else:
-        raise error
+    else:  # Starlette raises it again, and the outermost layer logs it
+        status, name = ServiceError.status, ServiceError.name
+        message = "a fault of the server's own; its log says where"
     if status == Unauthorized.status:
         headers = {"WWW-Authenticate": "Bearer"}
     elif status == 503:

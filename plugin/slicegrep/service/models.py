@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from slicegrep.schema import Answer  # noqa: TC001 (pydantic reads the annotation)
 from slicegrep.service.locations import LOCATION
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 __all__ = [
     "Ask",
@@ -34,6 +37,7 @@ __all__ = [
     "SymbolAnswer",
     "SymbolEntry",
     "SymbolRequest",
+    "sentence_of",
 ]
 
 MOST_LOCATIONS = 200
@@ -68,6 +72,23 @@ _EITHER: dict[str, Any] = {
     ]
 }
 """For the schema: one of the two is given, the other empty or not there. naming.py checks it."""
+
+
+def sentence_of(model: type[BaseModel], error: Mapping[str, Any]) -> str:
+    """Return what the first of pydantic's errors (`ValidationError.errors()[0]`) about a model says, for a person."""
+    place = ""
+    for part in error["loc"]:
+        place += f"[{part}]" if isinstance(part, int) else f".{part}" if place else str(part)
+    place = place[:80]
+    message = str(error["msg"])
+    match error["type"]:
+        case "extra_forbidden":
+            return f"there is no field {place!r}; there are {', '.join(model.model_fields)}"
+        case "missing":
+            return f"the field {place} is missing"
+        case "json_invalid":
+            return f"the body is not JSON: {error.get('ctx', {}).get('error', message)}"
+    return f"{place or 'the body'}: {message[:1].lower()}{message[1:]}"
 
 
 class _Model(BaseModel):

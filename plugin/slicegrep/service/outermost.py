@@ -1,21 +1,20 @@
-"""The server's outermost layer: bodies that are too large or too slow end here, and so does every error that nobody expected."""
+"""The server's outermost layer: bodies that are too large or too slow end here, and every error that nobody expected is logged."""
 
 from __future__ import annotations
 
 import asyncio
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from slicegrep.service.errors import ServiceError, TooLarge, TooSlow
+from slicegrep.service.errors import TooLarge, TooSlow
 from slicegrep.service.logs import failure
-from slicegrep.service.models import ErrorAnswer
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["MOST_BYTES", "Edge", "body_of"]
+__all__ = ["MOST_BYTES", "Outermost", "body_of"]
 
 MOST_BYTES = 1_000_000
 """Of a body: 200 of the longest locations."""
@@ -58,7 +57,7 @@ class SlowBody(TooSlow):
     status = 408
 
 
-class Edge:
+class Outermost:
     """Wraps the application."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -70,23 +69,17 @@ class Edge:
             await self._app(scope, receive, send)
             return
         reading = _Reading(receive)
-        begun = False
 
         async def answer(message: Message) -> None:
-            nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
                 await reading.drain(scope)
                 message = {**message, "headers": [*message.get("headers", ()), *_HEADERS]}
             await send(message)
 
         try:
             await self._app(scope, reading.receive, answer)
-        except Exception as error:  # noqa: BLE001 (the process boundary: a call that fails must not end the others)
+        except Exception as error:  # noqa: BLE001 (the process boundary: it was answered, and is to be logged without a traceback)
             failure(error)
-            if not begun:
-                for message in _fault():
-                    await answer(message)
 
 
 class _Reading:
@@ -116,15 +109,3 @@ class _Reading:
             while not self._ended and size < _DRAINED_BYTES and (left := until - time.monotonic()) > 0:
                 message = await asyncio.wait_for(self.receive(), left)
                 size += len(message.get("body", b""))
-
-
-def _fault() -> list[dict[str, Any]]:
-    said = ErrorAnswer(error=ServiceError.name, message="a fault of the server's own; its log says where")
-    return [
-        {
-            "type": "http.response.start",
-            "status": ServiceError.status,
-            "headers": [(b"content-type", b"application/json")],
-        },
-        {"type": "http.response.body", "body": said.model_dump_json().encode()},
-    ]
