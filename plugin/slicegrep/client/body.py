@@ -27,17 +27,12 @@ async def body_of(answer: httpx.Response, most: int) -> bytes:
     encoding = answer.headers.get("Content-Encoding", "identity").strip().lower()
     if encoding not in ("", "identity", "gzip", "x-gzip"):
         raise Undecodable("the answer is encoded in a way that was not asked for")
-    decoded = _inflated if encoding.endswith("gzip") else _plain
     data = bytearray()
-    async for step in decoded(answer):
+    async for step in _inflated(answer) if encoding.endswith("gzip") else answer.aiter_raw():
         data += step
         if len(data) > most:
             raise Undecodable(f"the answer is over {most // 1_000_000} MB")
     return bytes(data)
-
-
-def _plain(answer: httpx.Response) -> AsyncIterator[bytes]:
-    return answer.aiter_raw()
 
 
 async def _inflated(answer: httpx.Response) -> AsyncIterator[bytes]:
