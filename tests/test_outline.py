@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -384,3 +386,20 @@ def test_what_a_module_exports_is_called_by_its_own_name() -> None:
 def test_the_nearest_named_definition_is_called_in_full(path: str, text: str, name: str) -> None:
     """Objects, classes, receivers and impls qualify what is inside them."""
     assert around(text, path, "needle") == name
+
+
+def test_a_text_that_was_parsed_is_not_kept() -> None:
+    """A server outlines every edit of a file: tree-sitter kept each text that it was handed, for good."""
+    line = f"x = '{'a' * 1000}'\n"
+    sources = [source_of("a.py", f"# {n}\n{line * 100}".encode()) for n in range(12)]
+    outline(sources[0], seconds=PATIENT)
+    tracemalloc.start()
+    try:
+        for one in sources[1:]:
+            outline(one, seconds=PATIENT)
+            outline(one, seconds=0.0)
+        gc.collect()
+        kept = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert kept < 2 * sources[0].size

@@ -77,9 +77,11 @@ def _query_of(language: str, query: str) -> Query:
 def parse(grammar: Grammar, text: bytes, deadline: float) -> Tree | None:
     """Return the tree of a text, or None when the deadline (of `time.monotonic`) passed first."""
     view = memoryview(text)
+    handed: list[memoryview] = []
 
     def read(offset: int, _point: Point) -> memoryview:
-        return view[offset : offset + _CHUNK]
+        handed.append(view[offset : offset + _CHUNK])
+        return handed[-1]
 
     def expired(_offset: int, _has_error: bool) -> bool:  # noqa: FBT001 - tree-sitter's own signature
         return time.monotonic() > deadline
@@ -88,6 +90,11 @@ def parse(grammar: Grammar, text: bytes, deadline: float) -> Tree | None:
         return Parser(grammar).parse(read, progress_callback=expired)
     except ValueError:
         return None
+    finally:
+        for one in (
+            handed
+        ):  # tree-sitter 0.26.1 never lets go of them, and they would keep every text that was parsed
+            one.release()
 
 
 def errors(tree: Tree, language: str) -> int:
