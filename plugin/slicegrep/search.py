@@ -104,9 +104,8 @@ def focused_read(
     for _ in range(TRIES):
         with suppress(Damaged):  # it is made anew when it is opened again
             scope = _scope(place, home, wanted, progress=progress)
-            missed = scope.view.missed
             result = _answer(place, scope, asked, home)
-            if scope.view.missed == missed:  # else a file was written while it was searched
+            if not scope.view.is_outdated:  # else a file was written while it was searched
                 break
     if result is not None:
         return result
@@ -382,7 +381,9 @@ def _one_file(place: _Place) -> _Scope:
     path = os.path.join(place.folder, place.file)
     if place.top:
         data = read_walked(place.top, _prefix(place.top, place.folder) + place.file, LARGEST_FILE)
-        source = None if data is None else source_of(path, data)
+        if data is None:
+            raise FileNotFoundError(ENOENT, "it was replaced meanwhile, or is too large", path)
+        source: Source | None = source_of(path, data)
     else:
         with open(path, "rb"):  # says why it cannot be read
             pass

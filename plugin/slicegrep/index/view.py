@@ -71,8 +71,8 @@ class View:
         self._shelves = shelves
         self.columns: Columns = Columns(shelves, before.columns if before else None)
         """What lies behind the view's own columns."""
-        self.missed = 0
-        """How often a file was read that is another by now than the view has it, or gone: a newer view has it as it is."""
+        self.is_outdated = False
+        """Whether a file that was read is another by now than the view has it, or gone: the next view has it as it is."""
         self._texts = texts
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
@@ -316,13 +316,13 @@ class View:
     def read(self, path: str) -> Source | None:
         """Return the file at a path relative to the root, None where it is no readable regular file.
 
-        Of a file that the view has only the content that the view has: None where it is another by now (`missed`).
+        Of a file that the view has only the content that the view has: None where it is another by now (`is_outdated`).
         """
         given = self._given.get(path)
         if given is not None or self._texts is None:
             return given
         found = self._texts.source(path, digest := self._digest_at(path))
-        self.missed += found is None and digest is not None
+        self.is_outdated |= found is None and digest is not None
         return found
 
     def utf8_lines(self, path: str) -> bytes | None:
@@ -333,7 +333,7 @@ class View:
         if self._texts is None:
             return None
         found = self._texts.utf8_lines(path, digest := self._digest_at(path))
-        self.missed += found is None and digest is not None
+        self.is_outdated |= found is None and digest is not None
         return found
 
     def _digest_at(self, path: str) -> bytes | None:

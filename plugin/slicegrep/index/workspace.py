@@ -93,10 +93,12 @@ class Workspace:
                 return self._brought_up(progress)
 
     def _brought_up(self, progress: Callable[[int, int], None] | None) -> View:
-        view = self._loaded()
-        if self._watch.is_at_rest(self._tree.folders) and not self._texts.differed:
+        differed, self._texts.differed = self._texts.differed, False
+        view = self._loaded(
+            anew=differed
+        )  # what was found out of a view that missed a file is not gone on with
+        if self._watch.is_at_rest(self._tree.folders) and not differed:
             return view
-        self._texts.differed = False
         changes = self._tree.changes()
         if not changes:
             self._watch.looked()
@@ -116,13 +118,13 @@ class Workspace:
         self._watch.looked()
         return view
 
-    def _loaded(self) -> View:
-        """Return the view of what is written now."""
+    def _loaded(self, *, anew: bool = False) -> View:
+        """Return the view of what is written now, with `anew` another one than before."""
         store = self._store
         if store is None or not store.is_current():
             self._forget()
             store = self._store = Store(self._path, self._root)
-        if self._view is None or store.generation() != self._generation:
+        if anew or self._view is None or store.generation() != self._generation:
             try:
                 self._view = self._load(store)
                 if self._view.columns.files and self._view.columns.files[-1].id != len(self._view.files) - 1:
