@@ -62,6 +62,17 @@ def test_a_project_in_a_folder_of_the_workspace_is_named_by_it(tmp_path: Path) -
     assert "graph    scip 5 files, parser 0" in out
 
 
+def test_the_index_of_another_project_is_an_error(shop: Shop) -> None:
+    """2, with a sentence: nothing of it is about this workspace."""
+    away = shop.home.parent / "other"
+    away.mkdir()
+    (away / "a.py").write_text("def f(): ...\n")
+    code, out, err = run(shop.home, "index", "--scip", str(shop.scip), str(away))
+    assert (code, out) == (2, "")
+    assert "nothing of it was taken in: 5 documents are of files that are not in the index of" in err
+    assert err.count("\n") == 1
+
+
 @pytest.mark.parametrize("what", ["another", "cut", "absent", "folder", "fifo"])
 def test_what_is_no_scip_file_is_an_error_of_one_line(shop: Shop, tmp_path: Path, what: str) -> None:
     """2, and nothing was taken in."""

@@ -167,6 +167,13 @@ def test_a_call_says_who_asks_for_what_and_returns_the_models(stand: Stand) -> N
     assert (answer.rows[0].symbol, answer.resolved, answer.revision) == ("at src/cart.py:4", 1, "c7a9fe7c9f")
 
 
+def test_what_is_no_id_is_taken_for_a_name(stand: Stand, agent: Agent) -> None:
+    """An id has a `#`: who gives a name in its place means the definition of that name."""
+    stand.play = says(200, RELATED)
+    agent.code.callers("Cart.add")
+    assert (stand.bodies[-1]["symbol_id"], stand.bodies[-1]["name"]) == ("", "Cart.add")
+
+
 def test_each_operation_has_its_route_and_its_answer(stand: Stand, agent: Agent) -> None:
     """symbol, callers, callees, impact and search ask for what their arguments say."""
     stand.play = says(200, {"symbols": [{**PLACE, "body": "def add"}], "revision": ""})

@@ -12,8 +12,9 @@ from urllib.parse import quote
 import pytest
 from scip_bytes import document, index, metadata, occurrence, without
 from scip_shop import Shop, soon
+from slicegrep.graph.place import graph_path
 from slicegrep.graph.scip import ScipError
-from slicegrep.graph.scip_store import graph_path, remove_graph, sweep_graph
+from slicegrep.graph.scip_store import remove_graph, sweep_graph
 from slicegrep.graph.scip_tier import OF_BASE, OUT_OF_TIME
 
 CHECKOUT = {

@@ -18,7 +18,7 @@ import pytest
 from enclosing_server import enclosing_server
 from index_told import PLUGIN, write
 from slicegrep.annotate import Row, annotate
-from slicegrep.graph.scip_store import graph_path
+from slicegrep.graph.place import graph_path
 from slicegrep.index import let_go
 from slicegrep.index.points import outlines
 from slicegrep.related import ASKED_EACH, MOST_FUNCTIONS, block_of

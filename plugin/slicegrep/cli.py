@@ -116,34 +116,18 @@ def _parser() -> Parser:
     around.set_defaults(run=_enclosing)
 
     index = command("index")
-    index.add_argument(
-        "path",
-        nargs="?",
-        default=".",
-        help="a folder; its workspace is the git top level that it is in, else itself",
-    )
-    index.add_argument("--remove", action="store_true", help="delete the index and the graph instead")
-    index.add_argument(
-        "--scip", metavar="FILE", help="take in a SCIP index file of the folder, for the code graph"
-    )
-    index.add_argument(
-        "--all", action="store_true", help="name every path that was skipped, not only the first few"
-    )
-    index.add_argument("--json", action="store_true", help="for programs (docs/json.md)")
+    _add_index_options(index)
     index.set_defaults(run=_index)
 
-    from slicegrep.commands.serve import add_options
+    from slicegrep.commands import mcp as mcp_command
+    from slicegrep.commands import serve as serve_command
 
     served = command("serve")
-    add_options(served)
+    serve_command.add_options(served)
     served.set_defaults(run=_serve)
 
     mcp = command("mcp")
-    mcp.add_argument(
-        "--text-only",
-        action="store_true",
-        help="no typed results, for a client that shows those to the model in place of the text",
-    )
+    mcp_command.add_options(mcp)
     mcp.set_defaults(run=_mcp)
 
     stats = command("stats")
@@ -156,6 +140,21 @@ def _parser() -> Parser:
     )
     doctor.set_defaults(run=_doctor)
     return parser
+
+
+def _add_index_options(parser: Parser) -> None:
+    """Add what `index` takes: here, since its own module loads the index and the graph."""
+    add = parser.add_argument
+    add(
+        "path",
+        nargs="?",
+        default=".",
+        help="a folder; its workspace is the git top level that it is in, else itself",
+    )
+    add("--remove", action="store_true", help="delete the index and the graph instead")
+    add("--scip", metavar="FILE", help="take in a SCIP index file of the folder, for the code graph")
+    add("--all", action="store_true", help="name every path that was skipped, not only the first few")
+    add("--json", action="store_true", help="for programs (docs/json.md)")
 
 
 def _demo(parsed: Namespace) -> int:

@@ -52,7 +52,7 @@ def local_block(functions: Sequence[Row], top: str, home: str, k: int, until: fl
 
     try:
         from slicegrep.apart import done_apart  # noqa: PLC0415 (outputs without the block need none of it)
-        from slicegrep.graph.scip_store import graph_path  # noqa: PLC0415 (as above)
+        from slicegrep.graph.place import graph_path  # noqa: PLC0415 (as above)
 
         told = done_apart(work, graph_path(top, home, ".lock"), until)
     except (ImportError, OSError):  # Windows has no fork

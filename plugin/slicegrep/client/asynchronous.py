@@ -84,7 +84,10 @@ class AsyncCode:
     async def symbol(
         self, symbol_id: str = "", *, name: str = "", include_body: bool = True, token_budget: int = 4_000
     ) -> SymbolAnswer:
-        """Return the definition of that id, or those that a name fits (also qualified, or `PATH:LINE`)."""
+        """Return the definition of that id, or those that a name fits (also qualified, or `PATH:LINE`).
+
+        An id without `#` is taken for a name, here and in what follows.
+        """
         values = {"include_body": include_body, "token_budget": token_budget, **self._which(symbol_id, name)}
         return await self._exchange.ask("code.symbol", request_of(SymbolRequest, values), SymbolAnswer)
 
@@ -155,6 +158,8 @@ class AsyncCode:
     def _which(self, symbol_id: str, name: str) -> dict[str, object]:
         if bool(symbol_id) == bool(name):
             raise InvalidRequest("give exactly one of symbol_id and name")
+        if symbol_id and "#" not in symbol_id:  # no id is without it: `code.symbol("total")`
+            symbol_id, name = "", symbol_id
         return {"namespace": self._namespace, "symbol_id": symbol_id, "name": name}
 
     async def _enclosing(self, request: EnclosingRequest, end: float) -> EnclosingAnswer:

@@ -10,7 +10,8 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from slicegrep.commands.parser import UsageError
-from slicegrep.graph.scip_store import graph_path, remove_graph, sweep_graph, take
+from slicegrep.graph.place import graph_path
+from slicegrep.graph.scip_store import remove_graph, sweep_graph, take
 from slicegrep.graph.scip_tier import ScipTier
 from slicegrep.home import home_folder
 from slicegrep.index import open_view, workspace_of
@@ -75,6 +76,11 @@ def _taken(scip: str, path: str, view: View, home: str, *, every: bool) -> list[
             taken = take(scip, view, home, "" if folder == "." else folder, report)
     except Busy as error:
         raise UsageError(f"another process is taking in a SCIP file ({error})") from None
+    if not taken.documents:
+        raise UsageError(
+            f"{scip}: nothing of it was taken in: {len(taken.unknown):,} documents are of files that are not in the index of "
+            f"{view.root}, {len(taken.stale):,} about another content than the file has"
+        )
     return _told(taken, every=every)
 
 

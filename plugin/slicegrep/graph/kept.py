@@ -13,12 +13,9 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from slicegrep.graph.facts import Binding, FileFacts, Use
+from slicegrep.graph.place import graph_path
 from slicegrep.home import make_folder
-
-try:  # as in source.py
-    from _blake2 import blake2b
-except ImportError:
-    from hashlib import blake2b
+from slicegrep.index.store import is_passing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +30,6 @@ _MOST_BYTES = 200_000_000
 """Of all rows of the file; past it the rows written first go."""
 _BUSY_SECONDS = 2.0
 """Past it, what another process holds up is done without the file."""
-_CACHE_FULL = ("locked", "busy", "readonly", "full", "unable to open", "disk I/O")
 
 
 class Kept:
@@ -116,7 +112,7 @@ class Kept:
             try:
                 return self._connected()
             except sqlite3.DatabaseError as error:  # noqa: PERF203 (the second round is rare)
-                if any(text in str(error) for text in _CACHE_FULL):
+                if is_passing(error):
                     return None
                 self._remove()
             except OSError:
@@ -143,7 +139,7 @@ class Kept:
 
     def _failed(self, error: sqlite3.Error) -> None:
         """Go on in memory; a file that is damaged is made anew."""
-        passing = any(text in str(error) for text in _CACHE_FULL)
+        passing = is_passing(error)
         if passing and ("locked" in str(error) or "busy" in str(error)):
             return
         if self._db is not None:
@@ -194,8 +190,7 @@ _opening = Lock()
 
 def kept_of(root: str, home: str) -> Kept:
     """Return the facts that are kept of a workspace, in the `graph` folder of the home folder."""
-    name = blake2b(os.fsencode(root), digest_size=16).hexdigest()
-    path = os.path.join(home, "graph", f"{name}.sqlite")
+    path = graph_path(root, home, ".sqlite")
     key = (os.getpid(), path)
     with _opening:
         found = _all.get(key)

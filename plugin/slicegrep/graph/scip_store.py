@@ -14,8 +14,8 @@ from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote, unquote, urlsplit
 
+from slicegrep.graph.place import graph_path
 from slicegrep.home import make_folder
-from slicegrep.index.place import index_path
 from slicegrep.lock import held
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from slicegrep.graph.scip_match import Facts
     from slicegrep.index import View
 
-__all__ = ["Taken", "graph_path", "opened", "remove_graph", "sweep_graph", "take"]
+__all__ = ["Taken", "opened", "remove_graph", "sweep_graph", "take"]
 
 _VERSION = 1
 _TABLES = """
@@ -68,12 +68,6 @@ class Taken(NamedTuple):
     """Paths, as the SCIP file has them, that are not in the workspace's index."""
 
 
-def graph_path(workspace: str, home: str, end: str = ".scip.sqlite") -> str:
-    """Return where a file of the graph of a workspace (a real path) lies; `end` `.sqlite` is the parser tier's."""
-    name = os.path.basename(index_path(workspace, home)).removesuffix(".sqlite")
-    return os.path.join(home, "graph", name + end)
-
-
 def opened(path: str) -> sqlite3.Connection | None:
     """Open what was taken in for reading, from any thread; None where there is nothing.
 
@@ -93,7 +87,7 @@ def opened(path: str) -> sqlite3.Connection | None:
 def remove_graph(workspace: str, home: str) -> bool:
     """Remove both tiers' files of a workspace; whether there was one. Raises nothing."""
     there = False
-    for end in (".sqlite-wal", ".sqlite-shm", ".sqlite", ".scip.sqlite", ".scip.lock"):
+    for end in (".sqlite-wal", ".sqlite-shm", ".sqlite", ".scip.sqlite", ".scip.lock", ".lock"):
         with suppress(OSError):
             os.unlink(graph_path(workspace, home, end))
             there = there or end.endswith(".sqlite")

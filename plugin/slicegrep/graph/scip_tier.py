@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from slicegrep.graph.definitions import around, constructors_of, is_inside
 from slicegrep.graph.edges import Mention, edges_of
 from slicegrep.graph.facts import CALL
-from slicegrep.graph.scip_store import graph_path, opened
+from slicegrep.graph.place import graph_path
+from slicegrep.graph.scip_store import opened
 from slicegrep.index.store import is_passing
 from slicegrep.outline.around import CLASS_KINDS
 

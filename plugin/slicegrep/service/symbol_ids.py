@@ -20,8 +20,7 @@ def ids_in(path: str, symbols: Sequence[Symbol]) -> list[str]:
     ids: list[str] = []
     for symbol in symbols:
         seen[symbol.qualified] += 1
-        number = seen[symbol.qualified]
-        ids.append(f"{path}#{symbol.qualified}~{number}" if number > 1 else f"{path}#{symbol.qualified}")
+        ids.append(_numbered(path, symbol.qualified, seen[symbol.qualified]))
     return ids
 
 
@@ -35,7 +34,10 @@ def id_of(view: View, symbol: int, prefix: str = "") -> str:
     symbols = view.symbols_of(file)
     qualified = symbols[own].qualified
     number = sum(one.qualified == qualified for one in symbols[: own + 1])
-    path = row.path.removeprefix(prefix)
+    return _numbered(row.path.removeprefix(prefix), qualified, number)
+
+
+def _numbered(path: str, qualified: str, number: int) -> str:
     return f"{path}#{qualified}~{number}" if number > 1 else f"{path}#{qualified}"
 
 
