@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.globs import matcher
 from slicegrep.ripgrep import complaints, run_rg
+from slicegrep.source import read_source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -54,6 +55,8 @@ _LINK = "a symbolic link (what it points to inside the folder is searched by its
 _UNWRITTEN = frozenset({"node_modules", "__pycache__", "venv", "site-packages", "bower_components"})
 
 _GIT_SECONDS = 60.0
+_MARKER_BYTES = 8192
+"""Of a `.git` file: a path, and a few bytes."""
 
 
 def walk(
@@ -176,10 +179,10 @@ def _is_worktree(marker: str) -> bool:
     try:
         if not stat.S_ISREG(os.lstat(marker).st_mode):
             return False
-        with open(marker, encoding="utf-8", errors="surrogateescape") as file:
-            target = file.read(4096)
     except OSError:
         return False
+    source = read_source(marker, max_bytes=_MARKER_BYTES)  # waits for nothing: it may be a FIFO by now
+    target = source.text if source is not None else ""
     parts = target.strip().replace("\\", "/").split("/")
     # A submodule (`modules/NAME`) is part of the code, also one that is itself called worktrees/x.
     return target.startswith("gitdir:") and parts[-2:-1] == ["worktrees"] and parts[-3:-2] != ["modules"]
