@@ -246,6 +246,17 @@ def test_it_holds_no_output_up(tree: Path) -> None:
         time.sleep(0.05)
 
 
+def test_nothing_is_left_of_it_when_the_index_is_removed(tree: Path) -> None:
+    """Its lock lies with the graph's files, which `slicegrep index --remove` takes away."""
+    assert related(tree) != ""
+    folder = Path(home_of(tree)) / "graph"
+    assert any(path.suffix == ".lock" for path in folder.iterdir())
+    environment = {**os.environ, "SLICEGREP_HOME": home_of(tree), "PYTHONPATH": PLUGIN}
+    words = [sys.executable, "-m", "slicegrep", "index", "--remove", str(tree)]
+    subprocess.run(words, env=environment, stdout=subprocess.DEVNULL, check=True, timeout=60)
+    assert list(folder.iterdir()) == []
+
+
 def test_searches_side_by_side_each_have_their_block(tree: Path) -> None:
     """They wait for each other, not for ever."""
     blocks = [process.communicate(timeout=60)[0] for process in [started(tree, 40) for _ in range(4)]]
