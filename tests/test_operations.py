@@ -453,6 +453,19 @@ def test_callers_callees_and_impact_are_of_one_definition(shop: Path, home: str)
         code.impact(ImpactRequest(name="nobody"))
 
 
+def test_what_cannot_be_asked_for_has_no_id(tmp_path: Path, home: str) -> None:
+    """A path that is no UTF-8 stands in no request; its definitions are told all the same."""
+    root = write_tree(tmp_path / "odd", {"a.py": "def base():\n    return 1\n"})
+    text = "from a import base\n\n\ndef one():\n    return base()\n\n\ndef two():\n    return base()\n"
+    with open(os.path.join(os.fsencode(root), b"b\xff.py"), "w") as file:
+        file.write(text)
+    code = Code(str(root), home)
+    found = code.callers(CallersRequest(name="base")).related
+    assert {(one.symbol, one.symbol_id) for one in found if one.symbol} == {("one", ""), ("two", "")}
+    answer = code.symbol(SymbolRequest(name="two"))
+    assert [(one.symbol_id, one.body is not None) for one in answer.symbols] == [("", True)]
+
+
 def test_overloads_are_one_definition(tmp_path: Path, home: str) -> None:
     """Their name is not ambiguous: what implements them, the last, is meant."""
     text = "from typing import overload\n\n\n@overload\ndef f(a: int) -> int: ...\n@overload\ndef f(a: str) -> str: ...\ndef f(a):\n    return a\n\n\ndef g():\n    f(1)\n"

@@ -121,7 +121,8 @@ class Place(_Model):
     """A definition, and where it is. Lines are 1-based and inclusive."""
 
     symbol_id: str
-    """Empty for the lines of a file outside of all definitions (kind `module`), which may refer to others. Else
+    """Empty for the lines of a file outside of all definitions (kind `module`), which may refer to others, and where the path is no
+    UTF-8, so that nobody could ask for it. Else
     `PATH#QUALIFIED`, with `~2` behind for the second definition of that name in the file, and so on. It outlives edits of other lines."""
     symbol: str
     """Its qualified name."""

@@ -9,7 +9,7 @@ from slicegrep.languages import is_test_path
 from slicegrep.outline import enclosing_kinds
 from slicegrep.service.errors import Ambiguous, Invalid, NotFound
 from slicegrep.service.locations import inside, is_location, location_of
-from slicegrep.service.symbol_ids import symbol_of
+from slicegrep.service.symbol_ids import askable, symbol_of
 
 if TYPE_CHECKING:
     from slicegrep.service.files import Content, Files
@@ -73,7 +73,7 @@ def place_of(one: Definition) -> dict[str, Any]:
     """Return what models.Place says of a definition."""
     symbol = one.symbol
     return {
-        "symbol_id": one.id,
+        "symbol_id": askable(one.id),
         "symbol": symbol.qualified,
         "kind": symbol.kind,
         "path": one.content.path,

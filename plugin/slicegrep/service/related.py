@@ -22,7 +22,7 @@ from slicegrep.service.models import (
     RelatedAnswer,
 )
 from slicegrep.service.naming import place_of
-from slicegrep.service.symbol_ids import id_of, symbol_of
+from slicegrep.service.symbol_ids import askable, id_of, symbol_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -158,7 +158,7 @@ class Related:
         """Return the id of a definition; "" for one outside of the tree."""
         view, prefix = self._files.view, self._files.prefix
         row = view.files[view.symbol_file[symbol]]
-        return id_of(view, symbol, prefix) if row is not None and row.path.startswith(prefix) else ""
+        return askable(id_of(view, symbol, prefix)) if row is not None and row.path.startswith(prefix) else ""
 
     def _answer(self, one: Definition, found: Found, request: CallersRequest) -> RelatedAnswer:
         edges = sorted(found.edges, key=lambda edge: self._graph.is_test(edge.file))  # what is no test first
@@ -202,7 +202,7 @@ class Related:
         symbol = view.symbol(edge.symbol)
         return {
             **said,
-            "symbol_id": id_of(view, edge.symbol, prefix),
+            "symbol_id": askable(id_of(view, edge.symbol, prefix)),
             "symbol": symbol.qualified,
             "kind": symbol.kind,
             "signature": symbol.signature,

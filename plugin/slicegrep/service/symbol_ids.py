@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from slicegrep.index import View
     from slicegrep.types import Symbol
 
-__all__ = ["id_of", "ids_in", "symbol_of"]
+__all__ = ["askable", "id_of", "ids_in", "symbol_of"]
 
 
 def ids_in(path: str, symbols: Sequence[Symbol]) -> list[str]:
@@ -39,6 +39,11 @@ def id_of(view: View, symbol: int, prefix: str = "") -> str:
 
 def _numbered(path: str, qualified: str, number: int) -> str:
     return f"{path}#{qualified}~{number}" if number > 1 else f"{path}#{qualified}"
+
+
+def askable(text: str) -> str:
+    """Return an id as it is told: "" where its path is no UTF-8, since no request can hold it."""
+    return text if text.isascii() or not any("\ud800" <= mark <= "\udfff" for mark in text) else ""
 
 
 def symbol_of(view: View, text: str, prefix: str = "") -> int | None:
