@@ -136,7 +136,7 @@ def read_walked(root: str, path: str, most: int) -> bytes | None:
 
 
 def _is_named(descriptor: int, full: str) -> bool:
-    """Whether the system itself calls an open file by this name (Linux: 2 µs, where opening part by part takes 15)."""
+    """Whether the system itself calls an open file by this name (Linux: 5 µs, where opening part by part takes 13)."""
     try:
         return os.readlink(f"/proc/self/fd/{descriptor}") == full
     except OSError:
