@@ -7,6 +7,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from slicegrep.arisen import arisen
 from slicegrep.bytecode import MENDED, mend
 from slicegrep.commands import COMMANDS
 from slicegrep.commands.parser import Parser, UsageError
@@ -48,7 +49,9 @@ def main(words: Sequence[str] | None = None) -> int:
         elif isinstance(error, ValueError):
             complain(str(error))
         else:
-            complain(f"a fault of slicegrep's own, or of its set-up (slicegrep doctor): {_placed(error)}")
+            complain(
+                f"a fault of slicegrep's own, or of its set-up (slicegrep doctor): {arisen(error)}: {error}"
+            )
         return 2
     return status
 
@@ -70,14 +73,6 @@ def _run(given: list[str]) -> int:
 def _told(error: OSError) -> str:
     reason = error.strerror or str(error) or type(error).__name__
     return f"{os.fsdecode(error.filename)}: {reason}" if isinstance(error.filename, (str, bytes)) else reason
-
-
-def _placed(error: Exception) -> str:
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    where = f" at {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else ""
-    return f"{type(error).__name__}{where}: {error}"
 
 
 def _drop_output() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ValidationError
 
+from slicegrep.arisen import arisen
 from slicegrep.filemap import map_line
 from slicegrep.home import home_folder
 from slicegrep.mcp_server import texts
@@ -66,11 +67,7 @@ def told(error: Exception) -> str:
         return printable(str(error))
     if isinstance(error, OSError):
         return f"{error.strerror or type(error).__name__}"
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
-        at = at.tb_next
-    where = f" at {os.path.basename(at.tb_frame.f_code.co_filename)}:{at.tb_lineno}" if at else ""
-    return f"a fault of slicegrep's own ({type(error).__name__}{where})"
+    return f"a fault of slicegrep's own ({arisen(error)})"
 
 
 def _read(request: ReadRequest, roots: Sequence[str]) -> _Answered:
