@@ -120,4 +120,5 @@ def test_a_command_starts_after_a_full_disk(home: Path) -> None:
     """As the hook does."""
     command(home, limit=SHORT)
     command(home)
-    assert command(home)[0] == 0
+    status, out, error = command(home)
+    assert (status, error) == (0, b""), out
