@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
-from slicegrep.index.place import inside, workspace_of
+from slicegrep.index.place import indexed_workspace, inside
 from slicegrep.index.points import outlines
 from slicegrep.outline import enclosing
 from slicegrep.types import Outline, Source, Symbol
@@ -17,12 +17,11 @@ __all__ = ["DefinitionsUntil"]
 class DefinitionsUntil:
     """Looks definitions up until `until` (of `time.monotonic`); what is asked for after that counts as in none.
 
-    `folders` are those that a search was made in: where they lie in no git tree, they are themselves the workspaces
-    that an index may be of. `home` is the home folder. The index is only read: it need not be there, or up to date.
+    `folders` are those that a search was made in. `home` is the home folder. The index is only read: it need not be there, or up to date.
     """
 
     def __init__(self, folders: Sequence[str], home: str, until: float) -> None:
-        self._workspaces = list(dict.fromkeys(map(workspace_of, folders)))
+        self._workspaces = list(dict.fromkeys([indexed_workspace(folder, home) for folder in folders]))
         self._home = home
         self._until = until
         self.indexed = False
@@ -66,5 +65,5 @@ class DefinitionsUntil:
         for workspace in self._workspaces:
             if (before := inside(workspace, folder)) is not None:
                 return workspace, before
-        workspace = workspace_of(folder)
+        workspace = indexed_workspace(folder, self._home)
         return workspace, inside(workspace, folder) or ""

@@ -158,14 +158,15 @@ def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> 
 
 def _related(done: Annotated, environment: Mapping[str, str], deadline: float) -> str:
     """Return the graph's block for what was annotated, in the workspace of the first hit, without its last LF."""
-    from slicegrep.index.place import workspace_of  # noqa: PLC0415 (off by default)
+    from slicegrep.index.place import indexed_workspace  # noqa: PLC0415 (off by default)
     from slicegrep.related import MOST_EACH, MOST_FUNCTIONS, functions_of, local_block  # noqa: PLC0415
 
     functions = functions_of(done.rows, MOST_FUNCTIONS)
     if not functions:
         return ""
-    top = workspace_of(os.path.dirname(functions[0].file))
-    return local_block(functions, top, home_folder(environment), MOST_EACH, deadline).rstrip("\n")
+    home = home_folder(environment)
+    top = indexed_workspace(os.path.dirname(functions[0].file), home)
+    return local_block(functions, top, home, MOST_EACH, deadline).rstrip("\n")
 
 
 def _replaced(searched: _Searched, done: Annotated, block: str) -> Outcome:

@@ -9,7 +9,7 @@ try:  # as in source.py
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["VERSION", "index_path", "inside", "location_path", "workspace_of"]
+__all__ = ["VERSION", "index_path", "indexed_workspace", "inside", "location_path", "workspace_of"]
 
 VERSION = 4
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
@@ -28,6 +28,21 @@ def workspace_of(path: str) -> str:
             return real
         above = os.path.dirname(above)
     return real if above == os.path.realpath(os.path.expanduser("~")) else above
+
+
+def indexed_workspace(folder: str, home: str) -> str:
+    """Return the workspace of a folder; where no git tree holds it, the nearest folder above, or itself, of which there is an index.
+
+    `slicegrep index .` was then said of that one.
+    """
+    workspace = above = workspace_of(folder)
+    if os.path.lexists(os.path.join(workspace, ".git")):
+        return workspace
+    while not os.path.exists(index_path(above, home)):
+        if above == os.path.dirname(above):
+            return workspace
+        above = os.path.dirname(above)
+    return above
 
 
 def inside(workspace: str, folder: str) -> str | None:

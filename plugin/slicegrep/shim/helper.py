@@ -11,7 +11,7 @@ import time
 from slicegrep.annotate import ARROW, annotate
 from slicegrep.bytecode import mend
 from slicegrep.home import home_folder
-from slicegrep.index.place import workspace_of
+from slicegrep.index.place import indexed_workspace
 from slicegrep.related import plain
 from slicegrep.shim.answers import Raw, answers_of
 from slicegrep.shim.child import send
@@ -107,8 +107,9 @@ def _answer(reading: int, until: float) -> bytes:
 
 def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) -> None:
     _stand_apart(until)
-    top = workspace_of(search.folder)
-    answers = answers_of(os.environ, knobs, top, home_folder(os.environ), until)
+    home = home_folder(os.environ)
+    top = indexed_workspace(search.folder, home)
+    answers = answers_of(os.environ, knobs, top, home, until)
     found = annotate(
         raw.decode("utf-8", "surrogateescape"),
         roots=(os.getcwd(),),
