@@ -129,6 +129,18 @@ def test_the_neighbourhood_of_other_content_is_not_told(tree: Path, tmp_path: Pa
     assert [line.split(" (")[0] for line in block.splitlines()[1:]] == ["price"]
 
 
+def test_neighbours_in_files_of_other_content_are_left_out(tree: Path, tmp_path: Path) -> None:
+    """The function is the same there, a caller's file is not: its lines would be those of another content."""
+    write(tmp_path / "served", {**FILES, "shop/pay.py": "\n" + FILES["shop/pay.py"]})
+    with enclosing_server(tmp_path / "served") as server:
+        server.reply = lambda _: served(tmp_path / "served", server.calls[-1])
+        block = related(tree, SLICEGREP_BASE_URL=server.url, SLICEGREP_API_KEY="k")
+    first = block.splitlines()[1]
+    assert "callers" not in first
+    assert "callees: price shop/item.py:1; tests: test_add tests/test_cart.py:6" in first
+    assert "(lower bound: 1 in files that differ here, and 1 more)" in first
+
+
 def test_a_function_of_which_nothing_is_known(tree: Path) -> None:
     """It has its line."""
     [line] = related(tree, "shop/item.py:6:    return 1\n").splitlines()[1:]

@@ -196,6 +196,8 @@ class EnclosingAnswer(_Model):
     """One for each distinct definition, in the order of first appearance."""
     anchors_capped: bool = False
     """Whether there were more definitions than entries are made for (20)."""
+    digests: dict[str, str] = {}
+    """By path, the digest of each file that a neighbour is in: its lines are about that content, as `digest` says of a row."""
 
 
 class SymbolRequest(Ask):

@@ -29,7 +29,7 @@ from slicegrep.service.naming import Definition, named, place_of, the_one
 from slicegrep.tokens import VOCABULARY_NAME, counter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from slicegrep.service.files import Content
     from slicegrep.service.models import (
@@ -172,12 +172,14 @@ class Code:
                 )
             )
         anchors = list(distinct.values())[:MOST_ANCHORS] if request.neighbours else []
+        around = self._related(files).neighbourhoods(anchors, request.neighbour_k) if anchors else []
         return EnclosingAnswer(
             rows=rows,
             resolved=sum(bool(row.symbol) for row in rows),
             revision=revision_of(files.view.root),
-            neighbours=self._related(files).neighbourhoods(anchors, request.neighbour_k) if anchors else [],
+            neighbours=around,
             anchors_capped=request.neighbours and len(distinct) > MOST_ANCHORS,
+            digests=_digests(files, {end.path for e in around for end in (*e.callers, *e.callees, *e.tests)}),
         )
 
     def _symbol(self, files: Files, request: SymbolRequest) -> SymbolAnswer:
@@ -228,6 +230,12 @@ class Code:
 def call_for(symbol_id: str) -> str:
     """Return the call that brings a definition's body, as Python and JavaScript read it."""
     return f"code.symbol(symbol_id={json.dumps(symbol_id, ensure_ascii=False)})"
+
+
+def _digests(files: Files, paths: Iterable[str]) -> dict[str, str]:
+    """Return what the view has of files, by their paths below the folder that is served."""
+    rows = {path: files.view.file_at(files.prefix + path) for path in sorted(paths)}
+    return {path: files.view.digest(row.id) for path, row in rows.items() if row is not None}
 
 
 def _file_scope(content: Content | None) -> dict[str, Any]:

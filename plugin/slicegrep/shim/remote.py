@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from slicegrep.annotate import Row  # noqa: TC001 (as above)
 from slicegrep.index.place import location_path
 from slicegrep.related import ASKED_EACH
 from slicegrep.shim.raw import Raw
+from slicegrep.source import read_source
 from slicegrep.types import Source, Symbol
 
 TYPE_CHECKING = False
@@ -42,6 +44,7 @@ class _Call:
     locations: list[str]
     rows: list[dict[str, Any]] = field(default_factory=list)
     entries: list[dict[str, Any]] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
     revision: str = ""
     fault: str = "the server did not answer in time"
     """Why there are no rows; "" when there are."""
@@ -61,6 +64,8 @@ class Remote:
         self._neighbours = neighbours
         self._ids: dict[tuple[str, str, int], str] = {}
         self._entries: dict[str, dict[str, Any]] = {}
+        self._theirs: dict[str, str] = {}
+        self._same: dict[str, bool] = {}
         self.revision = ""
         """The commit that the server's tree was at, as its last answer said."""
 
@@ -77,6 +82,7 @@ class Remote:
         for call in self._called(locations):
             wanted.update(zip(call.locations, call.rows, strict=True))
             self._entries.update((entry["symbol_id"], entry) for entry in call.entries)
+            self._theirs.update(call.digests)
             self.revision = call.revision
         return [
             [self._symbol(wanted.get(f"{path}:{line}", {}), source, line) for line in lines]
@@ -84,9 +90,32 @@ class Remote:
         ]
 
     def neighbours_of(self, row: Row) -> dict[str, Any] | None:
-        """Return what the server said of the neighbourhood of a row's definition, None where it said nothing."""
+        """Return what the server said of the neighbourhood of a row's definition, None where it said nothing.
+
+        Neighbours in files that are not the same here are left out: their lines would be those of another content.
+        """
         symbol = row.symbol
-        return self._entries.get(self._ids.get((row.file, symbol.qualified, symbol.start), ""))
+        entry = self._entries.get(self._ids.get((row.file, symbol.qualified, symbol.start), ""))
+        if entry is None:
+            return None
+        lists = {name: [one for one in entry[name] if self._is_same(one["path"])] for name in _LISTS}
+        lost = sum(len(entry[name]) - len(lists[name]) for name in _LISTS)
+        if not lost:
+            return entry
+        causes = [f"{lost} in files that differ here", *entry["envelope"]["causes"]]
+        return {**entry, **lists, "envelope": {"epistemic": "lower_bound", "causes": causes}}
+
+    def _is_same(self, path: str) -> bool:
+        """Whether a file has the content here of which the server spoke."""
+        if path not in self._same:
+            file = os.path.join(self._top, *path.split("/"))
+            source = (
+                read_source(file)
+                if time.monotonic() < self._until and location_path(self._top, file)
+                else None
+            )
+            self._same[path] = source is not None and source.digest == self._theirs.get(path)
+        return self._same[path]
 
     def _called(self, locations: list[str]) -> list[_Call]:
         """Ask for all locations. Raises Raw where a call failed, or was not done in time."""
@@ -127,7 +156,7 @@ class Remote:
             body.update(neighbours=True, neighbour_k=ASKED_EACH)
         try:
             data = self._posted(json.dumps(body, ensure_ascii=False).encode())
-            rows, entries, revision = _believed(data, call.locations)
+            rows, entries, digests, revision = _believed(data, call.locations)
         except (OSError, http.client.HTTPException) as error:
             call.fault = f"the server cannot be asked ({type(error).__name__})"
         except Raw as error:
@@ -135,7 +164,8 @@ class Remote:
         except ValueError:  # its text may hold the token
             call.fault = "the server's address or the token cannot be used"
         else:
-            call.rows, call.entries, call.revision, call.fault = rows, entries, revision, ""
+            call.rows, call.entries, call.digests = rows, entries, digests
+            call.revision, call.fault = revision, ""
 
     def _posted(self, body: bytes) -> bytes:
         """Post the body and return the answer's. Raises OSError, HTTPException, Raw, and ValueError where a header cannot be sent."""
@@ -185,8 +215,10 @@ _PLACE = {**dict.fromkeys(("symbol_id", "symbol", "path"), str), "start": int}
 _LISTS = ("callers", "callees", "tests")
 
 
-def _believed(data: bytes, locations: list[str]) -> tuple[list[dict[str, Any]], list[dict[str, Any]], str]:
-    """Return the rows, the neighbourhoods and the revision of an answer. Raises Raw where it is not one to these locations."""
+def _believed(
+    data: bytes, locations: list[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]], dict[str, str], str]:
+    """Return the rows, the neighbourhoods, their files' digests and the revision of an answer. Raises Raw where it is not one to these locations."""
     import json  # noqa: PLC0415 (as above)
 
     try:
@@ -204,7 +236,10 @@ def _believed(data: bytes, locations: list[str]) -> tuple[list[dict[str, Any]], 
         raise Raw("the server's answer is none: a neighbourhood has another shape")
     if not isinstance(revision, str) or not ((revision.isascii() and revision.isalnum()) or not revision):
         raise Raw("the server's answer is none: its revision is none")
-    return rows, entries, revision[:10]
+    digests = answer.get("digests", {})
+    if not isinstance(digests, dict) or not all(isinstance(digest, str) for digest in digests.values()):
+        raise Raw("the server's answer is none: its digests are none")
+    return rows, entries, digests, revision[:10]
 
 
 def _said(row: object, name: str) -> object:
