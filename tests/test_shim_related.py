@@ -272,7 +272,8 @@ def test_nothing_is_left_of_it_when_the_index_is_removed(tree: Path) -> None:
 def test_searches_side_by_side_each_have_their_block(tree: Path) -> None:
     """They wait for each other, not for ever."""
     blocks = [process.communicate(timeout=60)[0] for process in [started(tree, 40) for _ in range(4)]]
-    assert len(set(blocks)) == 1
+    said = {tuple(line.partition(" (lower bound: ")[0] for line in block.splitlines()) for block in blocks}
+    assert len(said) == 1  # the causes tell of the time, which a busy machine takes
     assert blocks[0].startswith(HEADER)
 
 

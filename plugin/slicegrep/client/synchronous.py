@@ -80,11 +80,17 @@ def _stop(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
 
 
 async def _wound_up(close: Callable[[], Coroutine[object, object, None]]) -> None:
+    await _cancelled()
+    await close()
+    await _cancelled()  # closing can begin more
+
+
+async def _cancelled() -> None:
+    """End all tasks but this one."""
     under_way = asyncio.all_tasks() - {asyncio.current_task()}
     for task in under_way:
         task.cancel()
     await asyncio.gather(*under_way, return_exceptions=True)
-    await close()
 
 
 class _Door:
