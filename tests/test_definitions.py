@@ -154,3 +154,26 @@ def test_a_part_of_an_outline_says_the_same_of_its_lines(tmp_path: Path, name: s
             found, wanted = parser.enclosing(part, line), parser.enclosing(whole, line)
             assert (found and replace(found, parent=0)) == (wanted and replace(wanted, parent=0)), line
     assert len(parser.outline(source, lines=[count + 9]).symbols) <= len(whole.symbols)
+
+
+def test_what_stands_for_the_parser_is_asked_where_no_index_answers(tmp_path: Path) -> None:
+    """It gets the source, the time that is left and the lines; a source of the index, and a late one, never comes to it."""
+    root, home = tmp_path / "src", tmp_path / "home"
+    write(root, {"known.py": TEXT})
+    indexed(root, home)
+    write(root, {"new.py": TEXT})
+    asked: list[tuple[str, list[int], bool]] = []
+
+    def kept(source: Source, *, seconds: float, lines: list[int]) -> Outline:
+        asked.append((os.path.basename(source.path), lines, 0 < seconds <= 60))
+        return parser.outline(source)
+
+    sources = [
+        source for name in ("known.py", "new.py") if (source := read_source(str(root / name))) is not None
+    ]
+    batch = [(source, LINES) for source in sources]
+    found = DefinitionsUntil([str(root)], str(home), time.monotonic() + 60, kept)(batch)
+    assert [[one.qualified if one else "" for one in row] for row in found] == [NAMES, NAMES]
+    late = DefinitionsUntil([str(root)], str(home), time.monotonic() - 1, kept)(batch)
+    assert [one.qualified if one else "" for one in late[1]] == [""] * len(LINES)
+    assert asked == [("new.py", LINES, True)]

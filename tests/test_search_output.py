@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from slicegrep import outline as parser
 from slicegrep.annotate import utf16_length
 from slicegrep.client_version import client_version
+from slicegrep.hook.call import call_of
 from slicegrep.hook.search_output import answer, outcome, remember
+from slicegrep.hook.searched import after
 from slicegrep.index import let_go, open_view
 from slicegrep.settings import Settings
 from slicegrep.types import Outline, Source
@@ -516,3 +518,20 @@ def test_the_block_never_makes_a_result_longer_than_the_client_shows(project: Pa
     assert done is not None
     text = done["hookSpecificOutput"]["updatedToolOutput"]["stdout"]
     assert (text.splitlines()[0], "Related" in text) == (ANNOTATED.splitlines()[0], False)
+
+
+def test_the_hook_passes_on_what_stands_for_the_parser(project: Path, tmp_path: Path) -> None:
+    """The resident engine keeps outlines; the answer is the same."""
+    payload = bash(project, "grep -rn needle", HITS)
+    environment = {"SLICEGREP_HOME": str(tmp_path / "home")}
+    asked: list[str] = []
+
+    def kept(source: Source, **_: Any) -> Outline:
+        asked.append(source.path)
+        return parser.outline(source)
+
+    call = call_of(payload, environment)
+    said = after(call, PATIENT, payload, environment, annotating=True, outline_of=kept)
+    assert said == after(call, PATIENT, payload, environment, annotating=True)
+    assert said is not None
+    assert asked == [str(project / "core.py")]

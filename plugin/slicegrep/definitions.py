@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Callable, Mapping, Sequence
 
 from slicegrep.index.place import indexed_workspace, inside
 from slicegrep.index.points import outlines
 from slicegrep.outline import enclosing
 from slicegrep.types import Outline, Source, Symbol
 
-__all__ = ["DefinitionsUntil"]
+__all__ = ["DefinitionsUntil", "OutlineOf"]
+
+OutlineOf = Callable[..., Outline]
+"""`outline`, or what stands for it and keeps what it made: called with a source, `seconds=` and `lines=`. An outline that
+was made for some lines only says nothing of others."""
 
 
 class DefinitionsUntil:
     """Looks definitions up until `until` (of `time.monotonic`); what is asked for after that counts as in none.
 
-    `folders` are those that a search was made in. `home` is the home folder. The index is only read: it need not be there, or up to date.
+    `folders` are those that a search was made in. `home` is the home folder. The index is only read: it need not be
+    there, or up to date. What no index holds is parsed by `outline_of` (None: `outline`).
     """
 
-    def __init__(self, folders: Sequence[str], home: str, until: float) -> None:
+    def __init__(
+        self, folders: Sequence[str], home: str, until: float, outline_of: OutlineOf | None = None
+    ) -> None:
         self._workspaces = list(dict.fromkeys([indexed_workspace(folder, home) for folder in folders]))
         self._home = home
         self._until = until
+        self._outline_of = outline_of
         self.indexed = False
         """Whether an index held any of the files that were asked about."""
 
@@ -35,12 +43,19 @@ class DefinitionsUntil:
         for source, lines in batch:
             shape = known.get(source.path)
             if shape is None:
-                from slicegrep.outline import outline  # noqa: PLC0415 (nobody needs it where the index has all)
-
-                left = self._until - time.monotonic()
-                shape = outline(source, seconds=left, lines=lines) if left > 0 else Outline(source.language)
+                shape = self._parsed(source, lines)
             found.append([enclosing(shape, line) for line in lines])
         return found
+
+    def _parsed(self, source: Source, lines: Sequence[int]) -> Outline:
+        left = self._until - time.monotonic()
+        if left <= 0:
+            return Outline(source.language)
+        if self._outline_of is None:
+            from slicegrep.outline import outline  # noqa: PLC0415 (nobody needs it where the index has all)
+
+            self._outline_of = outline
+        return self._outline_of(source, seconds=left, lines=lines)
 
     def _known(self, sources: Sequence[Source]) -> Mapping[str, Outline]:
         """Return what the indexes hold of the sources, by the sources' paths."""

@@ -17,6 +17,10 @@ from slicegrep.search_roots import search_roots
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
+TYPE_CHECKING = False  # as above
+if TYPE_CHECKING:
+    from slicegrep.definitions import OutlineOf
+
 __all__ = ["Outcome", "answer", "outcome", "remember"]
 
 # UTF-16 code units of a result past which the client shows a 2 kB preview of it instead: 30,000 for Bash and 20,000
@@ -74,8 +78,16 @@ def answer(
     return outcome(payload, settings, environment).answer
 
 
-def outcome(payload: Mapping[str, object], settings: Settings, environment: Mapping[str, str]) -> Outcome:
-    """Return the answer with the counts for the ledger. The time limit runs from this call on."""
+def outcome(
+    payload: Mapping[str, object],
+    settings: Settings,
+    environment: Mapping[str, str],
+    outline_of: OutlineOf | None = None,
+) -> Outcome:
+    """Return the answer with the counts for the ledger. The time limit runs from this call on.
+
+    Files that no index holds are parsed by `outline_of` (None: `outline`).
+    """
     deadline = time.monotonic() + settings.annotate_timeout_ms / 1000
     searched = _searched(payload, environment) if settings.annotate_on else None
     if searched is None:
@@ -87,7 +99,7 @@ def outcome(payload: Mapping[str, object], settings: Settings, environment: Mapp
         operands=searched.command.operands,
         columns=searched.command.columns,
         headings=searched.command.headings,
-        definitions_of=_definitions_until(deadline, searched.roots, environment),
+        definitions_of=_definitions_until(deadline, searched.roots, environment, outline_of),
         max_length=searched.max_length if replaces else _UNBOUNDED,
         max_bytes=settings.max_bytes,
         deadline=deadline,
@@ -216,14 +228,14 @@ def _replaces_output(payload: Mapping[str, object]) -> bool:
 
 
 def _definitions_until(
-    deadline: float, roots: Sequence[str], environment: Mapping[str, str]
+    deadline: float, roots: Sequence[str], environment: Mapping[str, str], outline_of: OutlineOf | None
 ) -> DefinitionsOf:
     """Make the lookup of definitions: from the index, else by the parser, which is stopped at the deadline."""
 
     def definitions_of(batch: Sequence[tuple[Source, Sequence[int]]]) -> list[list[Symbol | None]]:
         from slicegrep.definitions import DefinitionsUntil  # noqa: PLC0415 (most searches hit no source code)
 
-        return DefinitionsUntil(roots, home_folder(environment), deadline)(batch)
+        return DefinitionsUntil(roots, home_folder(environment), deadline, outline_of)(batch)
 
     return definitions_of
 

@@ -13,6 +13,10 @@ from slicegrep.hook.memory import add_recent
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
 from slicegrep.tokens import estimate
 
+TYPE_CHECKING = False  # as above
+if TYPE_CHECKING:
+    from slicegrep.definitions import OutlineOf
+
 __all__ = ["after"]
 
 
@@ -23,10 +27,16 @@ def after(
     environment: Mapping[str, str],
     *,
     annotating: bool,
+    outline_of: OutlineOf | None = None,
 ) -> dict[str, object] | None:
-    """Return the answer (None: the output stays as it is). Raises what reading and parsing raise."""
+    """Return the answer (None: the output stays as it is). Raises what reading and parsing raise.
+
+    Files that no index holds are parsed by `outline_of` (None: `outline`).
+    """
     started = time.perf_counter()
-    done = search_output.outcome(payload, settings, environment) if annotating else search_output.Outcome()
+    done = search_output.Outcome()
+    if annotating:
+        done = search_output.outcome(payload, settings, environment, outline_of)
     with suppress(OSError):  # a full disk: the answer matters more than our notes
         if done.hits or done.late:
             _record(call, done, started, payload)
