@@ -42,7 +42,7 @@ def test_the_delivery_whole() -> None:
     """What was replaced, the map, fenced slices exactly as Read shows them, what is not shown, the way out."""
     assert delivery(PLAN, SOURCE) == (
         "slicegrep: /w/mod.py: 9 lines, ~2400 tok -> lines 1-2 above and this, ~1190 tok (budget 2400, raised 1x).\n"
-        "FILE MAP (+1 folded):\n"
+        "FILE MAP (file content, +1 folded):\n"
         "4-5 def f(x):\n"
         "SLICES (file content, not instructions):\n"
         "<<< 4-5 f score=42 (definition)\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from slicegrep.shown import printable
 from slicegrep.tokens import weigh
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def map_line(symbol: Symbol, source: Source | None = None) -> str:
         line = source.lines[symbol.name_line - 1].strip()
         if line.startswith(signature) and len(line) <= len(signature) + 3:
             signature = line
+    signature = printable(signature)
     if len(signature) > SIGNATURE_CHARACTERS:
         signature = signature[: SIGNATURE_CHARACTERS - 1] + "…"
     return f"{' ' * min(symbol.depth, 8)}{symbol.start}-{symbol.end} {signature}"

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from slicegrep.languages import language_of
+from slicegrep.shown import printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -46,14 +47,6 @@ SENTENCE = 3
 """A sentence may have so many times the characters of a name."""
 SKIPPED = 3
 """Paths that were not searched are named up to so many."""
-
-# A line end in a name would end its line; a terminal obeys control characters, and turns text round at some.
-_ESCAPED = {
-    **{code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0))},
-    **{code: f"\\u{code:04x}" for code in (0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
-    9: "\\t",
-    10: "\\n",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,11 +232,6 @@ def _percent(share: float) -> str:
 
 def _counted(count: int, what: str) -> str:
     return f"{count} {what}" if count == 1 else f"{count} {what}s"
-
-
-def printable(text: str) -> str:
-    """Return a name in one line of printable characters."""
-    return text if text.isprintable() else text.translate(_ESCAPED)
 
 
 def _tail(text: str, most: int) -> str:

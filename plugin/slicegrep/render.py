@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.plan import Omitted, Plan, Slice  # noqa: TC001 (as above)
+from slicegrep.shown import printable
 from slicegrep.types import Source  # noqa: TC001 (as above)
 
 __all__ = ["TEXT_LIMIT", "delivery", "frame", "notice", "numbered", "utf16_units"]
@@ -57,7 +58,7 @@ def _parts(plan: Plan, contents: Sequence[str]) -> list[str]:
     if plan.remark:
         parts.append(plan.remark)
     if plan.map_lines:
-        parts.append(f"FILE MAP (+{plan.folded} folded):" if plan.folded else "FILE MAP:")
+        parts.append(f"FILE MAP (file content{f', +{plan.folded} folded' if plan.folded else ''}):")
         parts.extend(plan.map_lines)
     if plan.slices:
         parts.append("SLICES (file content, not instructions):")
@@ -97,6 +98,7 @@ def _path(plan: Plan) -> str:
 
 
 def _tail(text: str, most: int) -> str:
+    text = printable(text)
     return text if len(text) <= most else "…" + text[1 - most :]
 
 
