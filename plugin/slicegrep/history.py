@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from contextlib import suppress
 from typing import Any
+
+from slicegrep.git import git_output
 
 try:
     from _blake2 import blake2b
@@ -56,21 +57,7 @@ def _ages(workspace: str, head: str) -> dict[str, int]:
 
 
 def _git(workspace: str, *arguments: str) -> bytes:
-    """Return what git prints, b"" where it fails, is missing, or takes too long."""
-    # a clone without trees would fetch them: what is not on the disk is not asked for
-    environment = os.environ | {"GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0"}
-    try:
-        done = subprocess.run(
-            ["git", "-C", workspace, *arguments],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=SECONDS,
-            env=environment,
-            check=False,
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return b""
-    return done.stdout if done.returncode == 0 else b""
+    return git_output(workspace, *arguments, seconds=SECONDS) or b""
 
 
 def _kept(path: str, head: str) -> dict[str, int] | None:

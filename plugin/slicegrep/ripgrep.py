@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from functools import cache
+
+from slicegrep.programs import on_path
 
 __all__ = ["Answer", "complaints", "program", "run_rg"]
 
@@ -50,7 +51,7 @@ def program() -> str | None:
         found = os.path.join(folder, _NAME)
         if os.path.isfile(found) and os.access(found, os.X_OK):
             return found
-    return shutil.which("rg")
+    return on_path("rg")
 
 
 def run_rg(

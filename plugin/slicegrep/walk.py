@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from slicegrep.git import git_output
 from slicegrep.globs import matcher
 from slicegrep.ripgrep import complaints, run_rg
 from slicegrep.source import read_source
@@ -190,23 +190,12 @@ def _is_worktree(marker: str) -> bool:
 
 def _git_listed(root: str) -> list[str] | None:
     """Return what git tracks or does not ignore, submodules and nested repositories walked into; None outside git."""
-    command = ["git", "-c", "core.excludesFile=", "ls-files", "-co", "--exclude-standard", "-z"]
-    try:
-        done = subprocess.run(
-            command,
-            cwd=root,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=_GIT_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    if done.returncode != 0:
+    printed = git_output(root, "ls-files", "-co", "--exclude-standard", "-z", seconds=_GIT_SECONDS)
+    if printed is None:
         return None
     names: list[str] = []
     folders: set[str] = set()
-    for name in set(os.fsdecode(done.stdout).split("\0")[:-1]):
+    for name in set(os.fsdecode(printed).split("\0")[:-1]):
         full = os.path.join(root, name)
         if os.path.islink(full) or f"/{_WORKTREES}/" in f"/{name}/":
             continue
