@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 from slicegrep import ledger
 from slicegrep.stats import report, told
+
+PLUGIN = Path(__file__).resolve().parents[1] / "plugin"
 
 
 def test_a_row_carries_its_time_and_is_private(tmp_path: Path) -> None:
@@ -31,57 +35,183 @@ def test_a_damaged_row_loses_only_itself(tmp_path: Path) -> None:
     assert [row["before"] for row in ledger.rows(str(tmp_path))] == [1, 2]
 
 
-def test_a_range_costs_what_its_lines_cost(tmp_path: Path) -> None:
-    """Exact at the marks, even between them; what is past the end costs nothing."""
-    costs = [10] * 50 + [2] * 50 + [4] * 25
-    marks = ledger.marks_of(costs)
-    assert ledger.again_tokens(marks, 125, 1, 125) == sum(costs)
-    assert ledger.again_tokens(marks, 125, 51, 50) == 100
-    assert ledger.again_tokens(marks, 125, 101, 5) == 20
-    assert ledger.again_tokens(marks, 125, 26, 50) == 25 * 10 + 25 * 2
-    assert ledger.again_tokens(marks, 125, 900, 50) == 0
-    assert ledger.again_tokens(marks, 125, 121, 5000) == 20
+def test_a_range_costs_what_its_lines_cost() -> None:
+    """To the line; what is past the end costs nothing."""
+    lines = [10] * 50 + [2] * 50 + [4] * 25
+    costs = ledger.costs_of(lines)
+    assert ledger.again_tokens(costs, 125, 1, 125) == sum(lines)
+    assert ledger.again_tokens(costs, 125, 51, 50) == 100
+    assert ledger.again_tokens(costs, 125, 101, 5) == 20
+    assert ledger.again_tokens(costs, 125, 26, 50) == 25 * 10 + 25 * 2
+    assert ledger.again_tokens(costs, 125, 900, 50) == 0
+    assert ledger.again_tokens(costs, 125, 121, 5000) == 20
+    assert ledger.again_tokens(costs, 125, 5, -3) == 0
 
 
-def test_a_giant_file_has_few_marks() -> None:
-    """The row stays small: at most 200 marks and the step."""
-    marks = ledger.marks_of([7] * 100_001)
-    assert len(marks) <= 202
-    assert ledger.again_tokens(marks, 100_001, 1, 100_001) == 700_007
+def test_of_a_giant_file_several_lines_share_a_cost() -> None:
+    """At most 2,000 costs are kept; within one of them the lines count evenly."""
+    costs = ledger.costs_of([7] * 100_001)
+    assert len(costs) <= 2_001
+    assert ledger.again_tokens(costs, 100_001, 1, 100_001) == 700_007
+    assert ledger.again_tokens(costs, 100_001, 1, 13) == 91
+    assert ledger.again_tokens(costs, 100_001, 100_001, 1) == 7
+
+
+def test_damaged_costs_cost_nothing() -> None:
+    """What a cut or foreign file holds."""
+    for costs in ([], [1], [0, 5], [1, -5], [1, "x"], [-1, 5]):
+        assert ledger.again_tokens(costs, 1, 1, 1) in (0, 5)
+
+
+class Noted:
+    """A session in which a file of 200 lines of 10 tokens was delivered, and what its launcher notes."""
+
+    def __init__(self, home: Path, session: str = "s") -> None:
+        self.home, self.state = str(home), home / "state" / session
+        self.path = str(home / "a.py")
+
+    def deliver(self, path: str = "", agent: str = "") -> None:
+        path = path or self.path
+        kept = {"agent": agent, "path": path, "project": "p", "lines": 200, "offered": [[41, 10]]}
+        kept |= {"costs": ledger.costs_of([10] * 200), "whole": 2_000}
+        ledger.keep_costs(str(self.state), f"k{len(path)}{agent}", kept)
+        self.note({"delivered": path, "agent_id": agent, "t": 1_000.0})
+
+    def note(self, *notes: object) -> None:
+        with (self.state / "reads").open("a") as file:
+            file.writelines(json.dumps(note) + "\n" for note in notes)
+
+    def read(self, path: str = "", agent: str = "", **ranged: int) -> None:
+        more = {"agent_id": agent} if agent else {}
+        self.note({"cwd": self.home, **more, "tool_input": {"file_path": path or self.path, **ranged}})
+
+    def again(self) -> list[dict[str, object]]:
+        assert ledger.settle(self.home)
+        return [row for row in ledger.rows(self.home) if row["kind"] == "again"]
 
 
 def test_ranges_read_after_an_interception_are_set_against_it(tmp_path: Path) -> None:
-    """The launcher notes the payloads; settling prices them by file and agent (rtk#3702)."""
-    home = str(tmp_path)
-    path = str(tmp_path / "a.py")
-    marks = ledger.marks_of([10] * 200)
-    ledger.record(
-        home,
-        "read",
-        session="s",
-        agent="",
-        project="p",
-        path=path,
-        before=2000,
-        after=300,
-        lines=200,
-        marks=marks,
-    )
-    spool = tmp_path / "state" / "s" / "reads"
-    spool.parent.mkdir(parents=True)
-    asked = [
-        {"tool_input": {"file_path": path, "offset": 11, "limit": 20}},
-        {"tool_input": {"file_path": path, "offset": 11, "limit": 20}, "agent_id": "other"},
-        {"tool_input": {"file_path": str(tmp_path / "b.py"), "offset": 1, "limit": 20}},
+    """The launcher notes what was read; settling prices it by file and agent, once (rtk#3702)."""
+    noted = Noted(tmp_path)
+    noted.deliver()
+    noted.read(offset=11, limit=20)
+    noted.read(offset=11, limit=20, agent="other")
+    noted.read(str(tmp_path / "b.py"), offset=11, limit=20)
+    noted.read("a.py", offset=41, limit=10)
+    noted.read()
+    noted.note({"tool_input": {"file_path": "a\0b"}}, {"tool_input": 5}, 7)
+    rows = noted.again()
+    assert [(row["tokens"], row["whole"], row["offered"]) for row in rows] == [
+        (200, False, False),
+        (100, False, True),
+        (2_000, True, False),
     ]
-    spool.write_text("\n".join(json.dumps(one) for one in asked) + "\n{half")
-    ledger.settle(home)
-    assert not spool.exists()
-    found = report(ledger.rows(home))
-    assert (found.total.tokens_before, found.total.tokens_after, found.total.tokens_again) == (2000, 300, 200)
-    assert found.total.net == 1500
-    ledger.settle(home)
-    assert report(ledger.rows(home)).total.tokens_again == 200, "settled once"
+    assert {row["project"] for row in rows} == {"p"}
+    assert {row["t"] for row in rows} == {1_000.0}, "when it was delivered: the launcher knows no time"
+    assert noted.again() == rows, "settled once"
+    noted.read(limit=3)
+    assert [row["tokens"] for row in noted.again()[3:]] == [30]
+
+
+def test_what_was_read_before_the_interception_costs_nothing_extra(tmp_path: Path) -> None:
+    """A search, a ranged read, then the whole file: only what comes after it was spent again."""
+    noted = Noted(tmp_path)
+    noted.deliver(str(tmp_path / "b.py"))
+    noted.read(offset=1, limit=10)
+    noted.deliver()
+    noted.read(offset=1, limit=20)
+    assert [row["tokens"] for row in noted.again()] == [200]
+
+
+def test_a_second_interception_does_not_hide_what_was_read_after_the_first(tmp_path: Path) -> None:
+    """After /clear the file is intercepted anew; what was read before had been settled or not: it counts."""
+    noted = Noted(tmp_path)
+    noted.deliver()
+    assert noted.again() == []
+    noted.read(offset=1, limit=10)
+    noted.deliver()
+    assert [row["tokens"] for row in noted.again()] == [100]
+
+
+def test_a_note_that_is_cut_off_waits_for_its_end(tmp_path: Path) -> None:
+    """A launcher may be writing it."""
+    noted = Noted(tmp_path)
+    noted.deliver()
+    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 5}})
+    with (noted.state / "reads").open("a") as file:
+        file.write(line[:20])
+    assert noted.again() == []
+    with (noted.state / "reads").open("a") as file:
+        file.write(line[20:] + "\n")
+    assert [row["tokens"] for row in noted.again()] == [50]
+
+
+def test_what_the_launcher_let_pass_is_told_by_its_cause(tmp_path: Path) -> None:
+    """No environment, an interpreter that is gone or crashed; one that was ended in time left a mark, and counts once."""
+    noted = Noted(tmp_path)
+    noted.state.mkdir(parents=True)
+    run = tmp_path / "run"
+    run.mkdir()
+    (run / "hook-pre_read-41").write_text("")
+    noted.note(
+        {"failed": "pre-read", "cause": "missing", "call": 1},
+        {"failed": "post-search", "cause": "127", "call": 2},
+        {"failed": "post-read", "cause": "139", "call": 3},
+        {"failed": "pre-read", "cause": "1", "call": 41},
+        {"failed": "pre-read", "cause": "1", "call": 42},
+    )
+    ledger.settle(str(tmp_path))
+    found = report(ledger.rows(str(tmp_path)))
+    assert found.fail_opens == {
+        "pre-read: no environment yet": 1,
+        "post-search: the interpreter does not start": 1,
+        "post-read: ended by signal 11": 1,
+        "pre-read: killed or out of time": 1,
+        "pre-read: ended with 1": 1,
+    }
+    assert not list(run.glob("hook-*"))
+
+
+_NOTING = """
+line=$1
+n=0
+while [ $n -lt 300 ]; do
+  printf '%s\\n' "$line" >>"$2"
+  n=$((n + 1))
+done
+"""
+
+
+def test_settling_beside_launchers_and_others_that_settle_counts_each_read_once(tmp_path: Path) -> None:
+    """Two shells note, three processes settle, until all have ended."""
+    noted = Noted(tmp_path)
+    noted.deliver()
+    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 1}})
+    words = ["sh", "-c", _NOTING, "sh", line, str(noted.state / "reads")]
+    settling = f"import sys; sys.path.insert(0, {str(PLUGIN)!r})\nfrom slicegrep import ledger\n"
+    settling += (
+        f"while not __import__('os').path.exists({str(tmp_path / 'enough')!r}): ledger.settle({noted.home!r})"
+    )
+    shells = [subprocess.Popen(words) for _ in range(2)]
+    others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", settling]) for _ in range(3)]
+    assert [shell.wait(60) for shell in shells] == [0, 0]
+    (tmp_path / "enough").write_text("")
+    assert [other.wait(60) for other in others] == [0, 0, 0]
+    assert len(noted.again()) == 600
+
+
+def test_who_settles_waits_for_answers_that_are_still_being_counted(tmp_path: Path) -> None:
+    """Their rows and prices are on their way; past the time it does without, and nothing is lost."""
+    noted = Noted(tmp_path)
+    noted.deliver()
+    noted.read(limit=1)
+    counting = ledger.uncounted(noted.home, shared=True)
+    beside = ledger.uncounted(noted.home, shared=True)
+    assert not ledger.settle(noted.home, wait=0.05)
+    os.close(counting)
+    assert not ledger.settle(noted.home)
+    os.close(beside)
+    assert len(noted.again()) == 1
 
 
 def test_a_hook_that_was_killed_counts_as_a_fail_open(tmp_path: Path) -> None:
@@ -94,7 +224,7 @@ def test_a_hook_that_was_killed_counts_as_a_fail_open(tmp_path: Path) -> None:
     os.utime(run / "hook-pre_read-1", (old, old))
     ledger.settle(str(tmp_path))
     assert report(ledger.rows(str(tmp_path))).fail_opens == {"pre-read: killed or out of time": 1}
-    assert [file.name for file in run.iterdir()] == ["hook-post_read-2"]
+    assert [file.name for file in run.glob("hook-*")] == ["hook-post_read-2"]
 
 
 def test_net_can_be_negative_and_is_said() -> None:

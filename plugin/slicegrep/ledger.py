@@ -8,72 +8,99 @@ import time
 from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
-from slicegrep.home import append_private
+from slicegrep.home import append_private, replace_private
 
-__all__ = ["again_tokens", "marks_of", "project_of", "record", "rows", "settle"]
+__all__ = [
+    "again_tokens",
+    "costs_of",
+    "keep_costs",
+    "marks_of",
+    "project_of",
+    "record",
+    "rows",
+    "settle",
+    "uncounted",
+]
 
-_STEP = 50
-"""Lines between two marks; a longer file takes as many more as keep them to 200."""
+_ENTRIES = 2_000
+"""Costs that are kept of one file: of each line, in a longer file of so many lines at a time."""
 _STALE_SECONDS = 60.0
 """A hook that has not ended by then was killed: its own time limit is 5 s, the client's 10."""
+_SPOOL_BYTES = 64_000_000
+_SPOOL = "reads"
+_SETTLED = "reads.settled"
 
 
 def record(home: str, kind: str, **values: object) -> None:
     """Append one row (`t` in seconds since the epoch, `kind`, and the values). Raises OSError."""
-    now = time.time()
-    row = {"t": round(now, 3), "kind": kind, **values}
-    name = time.strftime("%Y-%m", time.gmtime(now)) + ".jsonl"
-    append_private(
-        os.path.join(home, "ledger", name), json.dumps(row, separators=(",", ":")).encode() + b"\n"
-    )
+    _append(home, [_row(time.time(), kind, values)])
 
 
-def rows(home: str) -> Iterator[dict[str, object]]:
-    """Yield the rows of every month, oldest file first. A damaged row is passed over."""
+def _row(at: float, kind: str, values: Mapping[str, object]) -> dict[str, object]:
+    return {"t": round(at, 3), "kind": kind, **values}
+
+
+def _append(home: str, found: Sequence[Mapping[str, object]]) -> None:
+    name = time.strftime("%Y-%m", time.gmtime()) + ".jsonl"
+    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in found)
+    append_private(os.path.join(home, "ledger", name), text.encode())
+
+
+def rows(home: str, since: float = 0.0) -> Iterator[dict[str, object]]:
+    """Yield the rows from `since` on (seconds since the epoch), oldest file first. A damaged row is passed over."""
     folder = os.path.join(home, "ledger")
-    try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".jsonl"))
-    except OSError:
-        return
-    for name in names:
+    # A row is written into the month in which it was written down, which is never before the month that it tells of.
+    first = time.strftime("%Y-%m", time.gmtime(max(since, 0.0))) + ".jsonl"
+    for name in _names(folder):
+        if not name.endswith(".jsonl") or name < first:
+            continue
         with suppress(OSError), open(os.path.join(folder, name), "rb") as file:
             for line in file:
                 row = _parsed(line)
-                if isinstance(row.get("kind"), str):
+                if isinstance(row.get("kind"), str) and (not since or _when(row) >= since):
                     yield row
 
 
-def marks_of(costs: Sequence[int]) -> list[int]:
-    """Return [step, tokens of the first step lines, of the first two steps, ...]: enough to price a range later."""
-    step = max(_STEP, -(-len(costs) // 200))
-    marks, total = [step], 0
-    for start in range(0, len(costs), step):
-        total += sum(costs[start : start + step])
-        marks.append(total)
-    return marks
+def _when(row: Mapping[str, object]) -> float:
+    at = row.get("t")
+    return float(at) if isinstance(at, (int, float)) else 0.0
 
 
-def again_tokens(marks: Sequence[int], lines: int, offset: int, limit: int) -> int:
-    """Return the tokens of `limit` lines from `offset` (1-based) on, by the marks; within a step they count evenly."""
-    if (
-        len(marks) < 2
-        or lines <= 0
-        or not all(isinstance(mark, int) and mark >= 0 for mark in marks)
-        or not marks[0]
-    ):
-        return 0  # a damaged row
-    first, last = max(offset, 1) - 1, min(max(offset, 1) - 1 + max(limit, 0), lines)
-    return max(0, round(_up_to(marks, lines, last) - _up_to(marks, lines, first)))
+# ---- What was read again ---------------------------------------------------------------------------------------
 
 
-def _up_to(marks: Sequence[int], lines: int, line: int) -> float:
-    step = marks[0]
-    index = min(line // step, len(marks) - 1)
-    low = marks[index] if index else 0
-    if index + 1 >= len(marks):
-        return float(low)
-    length = min(step, lines - index * step) or 1
-    return low + (marks[index + 1] - low) * min(line - index * step, length) / length
+def costs_of(lines: Sequence[int]) -> list[int]:
+    """Return [step, tokens of the first step lines, of the next, ...] for the tokens of each line: prices for ranges."""
+    step = max(1, -(-len(lines) // _ENTRIES))
+    return [step, *(sum(lines[start : start + step]) for start in range(0, len(lines), step))]
+
+
+marks_of = costs_of
+
+
+def again_tokens(costs: Sequence[int], lines: int, offset: int, limit: int) -> int:
+    """Return the tokens of `limit` lines from `offset` (1-based) on, by the costs; within a step they count evenly."""
+    if len(costs) < 2 or lines <= 0 or not all(isinstance(cost, int) and cost >= 0 for cost in costs):
+        return 0  # damaged
+    step = costs[0] or 1
+    first = max(offset, 1) - 1
+    last = min(first + max(limit, 0), lines, step * (len(costs) - 1))
+    total = 0.0
+    for index in range(first // step, -(-last // step)):
+        start, end = index * step, min((index + 1) * step, lines)
+        total += costs[index + 1] * max(0, min(end, last) - max(start, first)) / max(end - start, 1)
+    return round(total)
+
+
+def keep_costs(state: str, key: str, values: Mapping[str, object]) -> None:
+    """Keep in the session's folder what reading a delivered file again will cost. Raises OSError.
+
+    `values`: `agent`, `path`, `project`, `lines`, `costs` (`costs_of`), `whole` (tokens of a plain read) and `offered`
+    (the [offset, limit] of each range that the text named). `key` is a file's name, of its own for each agent and path.
+    """
+    replace_private(
+        os.path.join(state, "costs", f"{key}.json"), json.dumps(values, separators=(",", ":")).encode()
+    )
 
 
 def project_of(path: str, cwd: str) -> str:
@@ -88,90 +115,210 @@ def project_of(path: str, cwd: str) -> str:
         folder = above
 
 
-def settle(home: str) -> None:
+# ---- What is not in the ledger yet -------------------------------------------------------------------------------
+
+
+def uncounted(home: str, *, shared: bool) -> int:
+    """Return an open lock: shared for who counts an answer that is out, alone for who wants all of them counted.
+
+    Closing it, or the end of the process, frees it. Raises BlockingIOError where it is held, OSError where there are none.
+    """
+    from fcntl import LOCK_EX, LOCK_NB, LOCK_SH, flock  # noqa: PLC0415 (not on Windows: ImportError)
+
+    from slicegrep.home import make_folder  # noqa: PLC0415
+
+    make_folder(os.path.join(home, "run"))
+    flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(os.path.join(home, "run", "counting"), flags, 0o600)
+    try:
+        flock(handle, (LOCK_SH if shared else LOCK_EX) | LOCK_NB)
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def settle(home: str, wait: float = 0.0) -> bool:
     """Turn what the launcher noted (`reads`) and what killed hooks left behind into rows.
 
-    Called before the rows are read; what cannot be read is left for the next time.
+    Called before the rows are read. False, and nothing done, where after `wait` seconds others still count or settle;
+    what cannot be read is left for the next time.
     """
+    if not os.path.isdir(home):
+        return True
+    try:
+        handle = _all_counted(home, time.monotonic() + wait)
+    except OSError:
+        return False
+    try:
+        folder = os.path.join(home, "state")
+        for session in _names(folder):
+            with suppress(OSError):
+                _settle_session(home, session)
+        _settle_killed(home)
+    finally:
+        if handle >= 0:
+            os.close(handle)
+    return True
+
+
+def _all_counted(home: str, until: float) -> int:
+    """Return the lock of who settles, -1 where there are no such locks. Raises OSError, also past `until`."""
+    while True:
+        try:  # noqa: PERF203 (it waits)
+            return uncounted(home, shared=False)
+        except ImportError:
+            return -1
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                raise
+            time.sleep(0.02)
+
+
+def _settle_killed(home: str) -> None:
+    """Count the marks of hooks that have not ended and will not."""
     now = time.time()
-    for name in _names(os.path.join(home, "run")):
+    folder = os.path.join(home, "run")
+    for name in _names(folder):
         if name.startswith("hook-"):
-            path = os.path.join(home, "run", name)
-            try:
-                if now - os.stat(path).st_mtime > _STALE_SECONDS:
+            path = os.path.join(folder, name)
+            with suppress(OSError):
+                at = os.stat(path).st_mtime
+                if abs(now - at) > _STALE_SECONDS:
                     os.unlink(path)
                     event = name.split("-", 2)[1].replace("_", "-")
-                    record(home, "fail", event=event, cause="killed or out of time")
-            except OSError:
-                continue
-    sessions = [
-        s
-        for s in _names(os.path.join(home, "state"))
-        if os.path.exists(os.path.join(home, "state", s, "reads"))
-    ]
-    if not sessions:
-        return
-    shown: dict[tuple[object, object, object], Mapping[str, object]] = {}
-    for row in rows(home):
-        if row["kind"] == "read":
-            shown[str(row.get("session")), str(row.get("agent")), str(row.get("path"))] = row
-    for session in sessions:
-        _settle_session(home, session, shown)
+                    _append(home, [_row(at, "fail", {"event": event, "cause": "killed or out of time"})])
 
 
-def _settle_session(
-    home: str, session: str, shown: Mapping[tuple[object, object, object], Mapping[str, object]]
-) -> None:
-    spool = os.path.join(home, "state", session, "reads")
-    taken = f"{spool}.{os.getpid()}"
+def _settle_session(home: str, session: str) -> None:
+    """Write the rows for what was noted since the last time. Raises OSError.
+
+    The notes stay where they are, since a launcher may be writing the next one: how far they are settled is noted beside
+    them, before the rows are written, so that a kill in between loses them and never counts them twice.
+    """
+    state = os.path.join(home, "state", session)
     try:
-        os.rename(spool, taken)  # a launcher that appends now makes a new one
-        with open(taken, "rb") as file:
-            lines = file.read(16_000_000).split(b"\n")
-        os.unlink(taken)
-    except OSError:
+        with open(os.path.join(state, _SPOOL), "rb") as file:
+            noted = os.fstat(file.fileno())
+            settled = _settled(state)
+            if settled >= noted.st_size:
+                return
+            data = file.read(_SPOOL_BYTES)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    payloads = [_parsed(line) for line in lines]
-    fresh = {
-        key for key in map(_delivered, payloads) if key[1]
-    }  # before its interception a read cost nothing extra
-    for payload in payloads:
-        fresh.discard(_delivered(payload))
-        given = payload.get("tool_input")
-        if not isinstance(given, dict) or not isinstance(given.get("file_path"), str):
-            continue
-        agent = str(payload.get("agent_id") or "")
-        try:
-            named = os.path.join(str(payload.get("cwd") or "/"), os.path.expanduser(given["file_path"]))
-            path = os.path.realpath(named)
-            row = None if (agent, path) in fresh else shown.get((session, agent, path))
-        except (ValueError, TypeError):  # a NUL in the path, a damaged row
-            continue
-        if row is None:
-            continue
-        offset, limit = given.get("offset"), given.get("limit")
-        marks, total = row.get("marks"), row.get("lines")
-        if not isinstance(marks, list) or not isinstance(total, int):
-            continue
-        start = offset if isinstance(offset, int) else 1
-        count = limit if isinstance(limit, int) else total
-        tokens = again_tokens(marks, total, start, count)
-        record(
-            home,
-            "again",
-            session=session,
-            agent=agent,
-            project=row.get("project"),
-            path=path,
-            tokens=tokens,
-            whole=False,
-        )
+    whole = data.rfind(b"\n") + 1
+    if whole <= settled:
+        return
+    found = _rows_of(home, session, data[:whole], settled, noted.st_mtime)
+    mark = os.path.join(state, _SETTLED)
+    replace_private(mark, str(whole).encode())
+    os.utime(mark, (noted.st_mtime, noted.st_mtime))  # the session itself did nothing: it may be of long ago
+    if found:
+        _append(home, found)
 
 
-def _delivered(payload: Mapping[str, object]) -> tuple[str, str]:
-    """Return agent and path where the row says that an interception was delivered here."""
-    found = payload.get("delivered")
-    return (str(payload.get("agent_id") or ""), found) if isinstance(found, str) else ("", "")
+def _settled(state: str) -> int:
+    try:
+        with open(os.path.join(state, _SETTLED), "rb") as file:
+            return max(0, int(file.read(20)))
+    except (OSError, ValueError):
+        return 0
+
+
+def _rows_of(
+    home: str, session: str, data: bytes, settled: int, last_change: float
+) -> list[dict[str, object]]:
+    """Return the rows for the lines from byte `settled` on; those before tell what had been delivered by then."""
+    prices = _prices(os.path.join(home, "state", session))
+    delivered: set[tuple[str, str]] = set()
+    at = last_change
+    place = 0
+    found: list[dict[str, object]] = []
+    for line in data.split(b"\n"):
+        new, place = place >= settled, place + len(line) + 1
+        if not new and b'"delivered"' not in line:
+            continue
+        note = _parsed(line)
+        key = _agent(note), note.get("delivered")
+        if isinstance(key[1], str):  # before its interception a read cost nothing extra
+            delivered.add((key[0], key[1]))
+            at = _when(note) or at
+        elif new and isinstance(note.get("failed"), str):
+            found.append(_row(at, "fail", {"session": session, **_failure(home, note)}))
+        elif new:
+            values = _again(note, prices, delivered)
+            if values:
+                found.append(_row(at, "again", {"session": session, **values}))
+    return found
+
+
+def _agent(note: Mapping[str, object]) -> str:
+    return str(note.get("agent_id") or "")
+
+
+def _failure(home: str, note: Mapping[str, object]) -> dict[str, object]:
+    """Return event and cause of a call that the launcher let pass; the mark that a killed hook left is taken away."""
+    event, status, call = str(note["failed"]), str(note.get("cause")), note.get("call")
+    mark = os.path.join(home, "run", f"hook-{event.replace('-', '_')}-{call}")
+    marked = isinstance(call, int) and os.path.exists(mark)
+    with suppress(OSError):
+        os.unlink(mark)
+    if status == "missing":
+        cause = "no environment yet"
+    elif status in ("126", "127"):
+        cause = "the interpreter does not start"
+    elif status.isdigit() and int(status) > 128:
+        cause = f"ended by signal {int(status) - 128}"
+    elif marked:
+        cause = "killed or out of time"
+    else:
+        cause = f"ended with {status[:20]}"
+    return {"event": event, "cause": cause}
+
+
+def _again(
+    note: Mapping[str, object],
+    prices: Mapping[tuple[str, str], Mapping[str, object]],
+    delivered: set[tuple[str, str]],
+) -> dict[str, object] | None:
+    """Return what a read of a file cost that had been delivered to the same agent; None for any other read."""
+    given = note.get("tool_input")
+    if not isinstance(given, dict) or not isinstance(given.get("file_path"), str):
+        return None
+    try:
+        named = os.path.join(str(note.get("cwd") or "/"), os.path.expanduser(given["file_path"]))
+        key = _agent(note), os.path.realpath(named)
+    except ValueError:  # a NUL in the path
+        return None
+    price = prices.get(key)
+    if price is None or key not in delivered:
+        return None
+    costs, lines, total = price.get("costs"), price.get("lines"), price.get("whole")
+    if not isinstance(costs, list) or not isinstance(lines, int) or not isinstance(total, int):
+        return None
+    offset, limit = given.get("offset"), given.get("limit")
+    whole = not isinstance(offset, int) and not isinstance(limit, int)
+    start, count = (offset if isinstance(offset, int) else 1), (limit if isinstance(limit, int) else lines)
+    offered = price.get("offered")
+    return {
+        "agent": key[0],
+        "project": price.get("project"),
+        "path": key[1],
+        "tokens": total if whole else again_tokens(costs, lines, start, count),
+        "whole": whole,
+        "offered": isinstance(offered, list) and [start, count] in offered,
+    }
+
+
+def _prices(state: str) -> dict[tuple[str, str], Mapping[str, object]]:
+    """Return what is kept of the delivered files of a session, by agent and real path."""
+    folder = os.path.join(state, "costs")
+    found: dict[tuple[str, str], Mapping[str, object]] = {}
+    for name in _names(folder):
+        with suppress(OSError), open(os.path.join(folder, name), "rb") as file:
+            price = _parsed(file.read(1_000_000))
+            found[str(price.get("agent")), str(price.get("path"))] = price
+    return found
 
 
 def _names(folder: str) -> list[str]:
