@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 sys.path.insert(0, str(Path(__file__).parents[1] / "plugin"))
 
 from slicegrep.focus import Said, focus_of
-from slicegrep.outline import outline
+from slicegrep.prepared import Prepared
 from slicegrep.rank import WEIGHTS, features
 from slicegrep.source import source_of
 
@@ -69,7 +69,7 @@ def read_case(row: dict, repos: Path) -> Case | None:
     if not touched.any():
         return None
     focus = focus_of([Said(row["msg"], 1.0)], stem_of_file=PurePosixPath(row["path"]).stem)
-    columns, _ = features(source, outline(source), focus)
+    columns, _ = features(Prepared(source), focus)
     return Case(row["repo"], np.array([columns[name] for name in NAMES]).T, touched / touched.sum())
 
 

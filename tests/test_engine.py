@@ -7,9 +7,10 @@ import random
 from pathlib import Path
 
 import pytest
-from slicegrep.engine import line_costs, read_instead
+from slicegrep.engine import read_instead
 from slicegrep.focus import Said, focus_of
 from slicegrep.plan import Plan
+from slicegrep.prepared import Prepared, line_costs
 from slicegrep.render import TEXT_LIMIT, delivery, notice, numbered, utf16_units
 from slicegrep.settings import Settings
 from slicegrep.source import source_of
@@ -26,7 +27,7 @@ def source(data: bytes, path: str = "/w/argparse.py") -> Source:
 
 
 def planned(text: str, src: Source, lines: tuple[tuple[int, float], ...] = (), **knobs: int) -> Plan | None:
-    return read_instead(src, focus_of([Said(text, 1.0)], lines=lines), Settings(**knobs))
+    return read_instead(Prepared(src), focus_of([Said(text, 1.0)], lines=lines), Settings(**knobs))
 
 
 def plan_of(text: str, src: Source, lines: tuple[tuple[int, float], ...] = (), **knobs: int) -> Plan:
@@ -150,7 +151,7 @@ def test_what_the_client_would_have_delivered() -> None:
     assert plain.tokens_before == sum(line_costs(part)) and not plain.past_limits
     assert (plan_of("usage", long).tokens_before, plan_of("usage", long).past_limits) == (25_000, True)
     focus = focus_of([Said("usage", 1.0)])
-    older = read_instead(long, focus, Settings(), cuts_long_reads=False)
+    older = read_instead(Prepared(long), focus, Settings(), cuts_long_reads=False)
     assert older is not None and older.tokens_before < 100 and older.past_limits
     assert plan_of("usage", huge).tokens_before < 100
     assert plan_of("usage", huge).tokens_file == sum(line_costs(huge))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from slicegrep.focus import Said, focus_of
 from slicegrep.outline import outline
+from slicegrep.prepared import Prepared
 from slicegrep.rank import WEIGHTS, Ranking, features, rank, rank_unmatched
 from slicegrep.source import source_of
 from slicegrep.types import Source
@@ -29,7 +30,7 @@ MODULE = source("import os\nimport sys\n\n\n" + "".join(body(name) for name in F
 
 
 def ranked(text: str, module: Source = MODULE, lines: tuple[tuple[int, float], ...] = ()) -> Ranking:
-    return rank(module, outline(module), focus_of([Said(text, 1.0)], lines=lines))
+    return rank(Prepared(module), focus_of([Said(text, 1.0)], lines=lines))
 
 
 def best_line(ranking: Ranking) -> int:
@@ -88,13 +89,13 @@ def test_nothing_in_common_is_said() -> None:
     """No term, no match; the head and the most mentioned definitions come first then."""
     nothing = ranked("Zebra")
     assert not nothing.matched
-    fallback = rank_unmatched(MODULE, outline(MODULE), nothing)
+    fallback = rank_unmatched(Prepared(MODULE), nothing)
     assert best_line(fallback) == 1 and not fallback.matched
 
 
 def test_every_feature_has_a_value_for_every_line() -> None:
     """The table of weights and the features name the same things."""
-    columns, _ = features(MODULE, outline(MODULE), focus_of([Said("load the config", 1.0)]))
+    columns, _ = features(Prepared(MODULE), focus_of([Said("load the config", 1.0)]))
     assert columns.keys() == WEIGHTS.keys()
     assert {len(values) for values in columns.values()} == {len(MODULE.lines)}
 

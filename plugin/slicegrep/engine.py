@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import accumulate, pairwise
 from math import ceil
 from typing import TYPE_CHECKING
 
 from slicegrep import render
 from slicegrep.explain import Explainer
 from slicegrep.filemap import file_map
-from slicegrep.outline import outline
 from slicegrep.pack import Packer, Range, Sums, grow
 from slicegrep.plan import Omitted, Plan, Slice
 from slicegrep.rank import Ranking, rank, rank_unmatched
@@ -18,10 +16,11 @@ from slicegrep.tokens import weigh
 
 if TYPE_CHECKING:
     from slicegrep.focus import Focus
+    from slicegrep.prepared import Prepared
     from slicegrep.settings import Settings
-    from slicegrep.types import Outline, Source
+    from slicegrep.types import Source
 
-__all__ = ["line_costs", "read_instead"]
+__all__ = ["CLIENT_BYTES", "CLIENT_TOKENS", "read_instead"]
 
 CLIENT_BYTES = 262_144
 CLIENT_TOKENS = 25_000
@@ -58,12 +57,6 @@ LIST_UNITS = 240
 TRIES = 5
 CLOSE_ENOUGH = 0.01
 """Packing is tried again, TRIES times at most, while more of the budget than this is left."""
-APPROXIMATE_FROM = 1_000_000
-SAMPLE_LINES = 2_000
-SAMPLE_CHARACTERS = 400
-NUMBER_TOKENS = 4
-"""From so many characters on, a line's tokens are taken from its length, by a sample of lines: weighing each of 100,000
-takes 0.5 s. What is shown in the end is weighed itself."""
 UNMATCHED = (
     "Nothing here matches what the session is working on: the head and the most referenced definitions."
 )
@@ -73,67 +66,40 @@ UNMATCHED = (
 class _Work:
     """What stays the same while budgets are tried. Gains are chances: they sum to 1."""
 
-    source: Source
-    shape: Outline
+    prepared: Prepared
     ranking: Ranking
     gains: Sums
     matter: Sums
     """How much of the matched material each line is."""
-    costs: Sums
-    units: Sums
-    """UTF-16 code units of the numbered lines, each with its LF."""
     relevance: tuple[float, ...]
     """For each symbol, the best chance of a line in its own blocks."""
     packer: Packer
     explainer: Explainer
-    exact: bool
-    """Whether `costs` were weighed line by line."""
     blank: Plan
     """What every plan of the file says alike."""
 
 
-def line_costs(source: Source) -> list[int]:
-    """Return the estimated o200k_base tokens of each line as Read shows it: number, tab, text, line end.
-
-    Whole numbers whose running sums are right: what one line is rounded down by, the next is rounded up by.
-    """
-    if _characters(source) <= APPROXIMATE_FROM:
-        costs = [weigh(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
-    else:
-        some = [line[:SAMPLE_CHARACTERS] for line in source.lines[:: len(source.lines) // SAMPLE_LINES + 1]]
-        each = sum(map(weigh, some)) / max(sum(map(len, some)), 1)
-        costs = [each * len(line) + NUMBER_TOKENS for line in source.lines]
-    upto = [round(total) for total in accumulate(costs, initial=0.0)]
-    return [after - before for before, after in pairwise(upto)]
-
-
 def read_instead(
-    source: Source,
+    prepared: Prepared,
     focus: Focus,
     settings: Settings,
     *,
-    costs: list[int] | None = None,
     cuts_long_reads: bool = True,
 ) -> Plan | None:
     """Plan what to show of a file in place of the whole of it; None where that does not pay.
 
-    `costs` are `line_costs(source)`, where the caller has them. `cuts_long_reads` says that the client cuts a read at
-    its own limit of tokens (2.1.332); an older one refuses it.
+    `cuts_long_reads` says that the client cuts a read at its own limit of tokens (2.1.332); an older one refuses it.
     """
-    sums = Sums(line_costs(source) if costs is None else costs)
-    whole = ceil(sums.all)
+    whole = ceil(prepared.cost_sums.all)
     if whole < settings.min_tokens or int(whole * LARGEST_SHARE) < settings.budget:
         return None
-    shape = outline(source)
-    ranking = rank(source, shape, focus)
+    ranking = rank(prepared, focus)
     if not ranking.matched:
         if settings.budget > whole * UNMATCHED_SHARE:
             return None
-        ranking = rank_unmatched(source, shape, ranking)
-    plain_read = _plain_read(source, whole, cuts_long_reads=cuts_long_reads)
-    work = _work(
-        source, shape, ranking, sums, referred=[line for line, _ in focus.lines], plain_read=plain_read
-    )
+        ranking = rank_unmatched(prepared, ranking)
+    plain_read = _plain_read(prepared.source, whole, cuts_long_reads=cuts_long_reads)
+    work = _work(prepared, ranking, referred=[line for line, _ in focus.lines], plain_read=plain_read)
     most = (
         min(settings.max_budget, int(whole * LARGEST_SHARE), LARGEST_RANGE)
         if ranking.matched
@@ -162,50 +128,39 @@ def _plain_read(source: Source, whole: int, *, cuts_long_reads: bool) -> tuple[i
     return min(whole, CLIENT_TOKENS), whole > CLIENT_TOKENS
 
 
-def _characters(source: Source) -> int:
-    return sum(map(len, source.lines))
-
-
 def _work(
-    source: Source,
-    shape: Outline,
+    prepared: Prepared,
     ranking: Ranking,
-    costs: Sums,
     *,
     referred: list[int],
     plain_read: tuple[int, bool],
 ) -> _Work:
+    source, shape, costs = prepared.source, prepared.outline, prepared.cost_sums
     total = sum(ranking.gains) or 1.0
     gains = Sums([gain / total for gain in ranking.gains])
     powers = [gain**MATTER_POWER for gain in ranking.gains]
     all_powers = sum(powers) or 1.0
     matter = Sums([power / all_powers for power in powers])
-    blank = [not line.strip() for line in source.lines]
     relevance = [0.0] * len(shape.symbols)
     for block in ranking.evidence.blocks:
         if block.symbol >= 0:
             peak = max(ranking.gains[block.start - 1 : block.end], default=0.0)
             relevance[block.symbol] = max(relevance[block.symbol], peak)
-    units = [render.utf16_units(line) + len(str(number)) + 2 for number, line in enumerate(source.lines, 1)]
     return _Work(
-        source=source,
-        shape=shape,
+        prepared=prepared,
         ranking=ranking,
         gains=gains,
         matter=matter,
-        costs=costs,
-        units=Sums(units),
         relevance=tuple(relevance),
-        explainer=Explainer(shape, ranking, matter, referred),
+        explainer=Explainer(prepared, ranking, matter, referred),
         packer=Packer(
             gains,
             costs,
             ranking.evidence.blocks,
-            blank,
+            prepared.blank,
             SLICE_OVERHEAD,
             definitions=[(symbol.start, min(symbol.end, len(source.lines))) for symbol in shape.symbols],
         ),
-        exact=_characters(source) <= APPROXIMATE_FROM,
         blank=Plan(
             path=source.path,
             digest=source.digest,
@@ -230,7 +185,9 @@ def _work(
 
 
 def _plan(work: _Work, budget: int, raised: int) -> Plan | None:
-    map_lines, folded = file_map(work.source, work.shape, work.relevance, budget * MAP_SHARE)
+    map_lines, folded = file_map(
+        work.prepared.source, work.prepared.outline, work.relevance, budget * MAP_SHARE
+    )
     blank = replace(
         work.blank, map_lines=map_lines, folded=folded, tokens_after=budget, budget=budget, raised=raised
     )
@@ -272,7 +229,7 @@ def _packed(work: _Work, blank: Plan, room: float) -> tuple[Range, list[Range]] 
     kept = _within_text(work, blank, best, rest)
     if len(kept) < len(rest):  # what the text cannot hold, the range carries
         spent = sum(one.tokens + SLICE_OVERHEAD for one in kept)
-        best = grow(best, work.gains, work.costs, len(work.source.lines), room - spent)
+        best = grow(best, work.gains, work.prepared.cost_sums, len(work.prepared.source.lines), room - spent)
         kept = [one for one in kept if one.end < best.start or one.start > best.end]
     return best, kept
 
@@ -294,7 +251,7 @@ def _within_text(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> li
     room -= render.utf16_units(render.frame(bare))
     kept: list[Range] = []
     for one in rest:
-        units = work.units.of(one.start, one.end)
+        units = work.prepared.unit_sums.of(one.start, one.end)
         if units <= room:
             kept.append(one)
             room -= units
@@ -310,7 +267,13 @@ def _measured(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> Plan:
         end=best.end,
         slices=tuple(_slice(work, one) for one in rest),
         omitted=tuple(
-            Omitted(start, end, 100 * work.matter.of(start, end), ceil(work.costs.of(start, end)), name)
+            Omitted(
+                start,
+                end,
+                100 * work.matter.of(start, end),
+                ceil(work.prepared.cost_sums.of(start, end)),
+                name,
+            )
             for start, end, name in left_out
         ),
         omitted_more=more,
@@ -323,9 +286,9 @@ def _measured(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> Plan:
 
 
 def _exactly(work: _Work, one: Range) -> float:
-    if work.exact:
+    if work.prepared.exact:
         return one.tokens
-    return weigh(render.numbered(work.source.lines, one.start, one.end) + "\n")
+    return weigh(render.numbered(work.prepared.source.lines, one.start, one.end) + "\n")
 
 
 def _slice(work: _Work, one: Range) -> Slice:

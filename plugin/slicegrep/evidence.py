@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from slicegrep.blocks import Block, blocks_of
 from slicegrep.words import IDENTIFIER, stem, sub_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slicegrep.focus import Focus
-    from slicegrep.types import Outline, Source
+    from slicegrep.prepared import Prepared
+    from slicegrep.types import Outline
 
 __all__ = ["LONGEST_LINE", "Block", "Evidence", "blocks_of", "evidence_of"]
 
-BLOCK_LINES = 30
-"""A block, BM25's document, is a definition's own lines, cut at blank lines where it is longer than this."""
 PREFIX_WEIGHT = 0.4
 PREFIX_LENGTH = 4
 INSIDE_LENGTH = 6
@@ -28,15 +26,6 @@ LITERAL_WEIGHT = 2.0
 """Of quoted text, numbers and options against words: text that stands as it was said is seldom there by chance."""
 LONGEST_LINE = 2_000
 """Characters of one line that are looked at."""
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """A run of lines inside one innermost definition (`symbol` -1: none). Lines 1-based, inclusive."""
-
-    start: int
-    end: int
-    symbol: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,55 +41,17 @@ class Evidence:
     """The sum of `held` for each block."""
     named: tuple[float, ...]
     """For each symbol of the outline, how far the focus names it (0: not at all)."""
-    imports: tuple[bool, ...]
-    """For each line, whether it imports, includes or names a package."""
 
 
-_IMPORT = re.compile(
-    r"\s*(?:import\b|from\s+\S+\s+import\b|use\s|#\s*include\b|using\s|package\s|require\b|(?:const|let|var)\s.*=\s*require\()"
-)
-
-
-def evidence_of(source: Source, outline: Outline, focus: Focus) -> Evidence:
+def evidence_of(prepared: Prepared, focus: Focus) -> Evidence:
     """Look the focus up in the file. Time is linear in the file's identifiers."""
     terms = _Terms(focus)
-    blocks = blocks_of(source, outline)
-    held = tuple([_held(line, terms, focus.literals) for line in source.lines])
+    blocks = prepared.blocks
+    held = tuple([_held(line, terms, focus.literals) for line in prepared.source.lines])
     counts = tuple([_merged(held, block.start, block.end) for block in blocks])
     rarity = _rarity(counts)
     weight = {key: terms.weight(key) * value for key, value in rarity.items()}
-    imports = tuple([_IMPORT.match(line) is not None for line in source.lines])
-    return Evidence(held, weight, blocks, counts, tuple(_named(outline, terms, rarity)), imports)
-
-
-def blocks_of(source: Source, outline: Outline) -> tuple[Block, ...]:
-    """Cut the file at the borders of definitions, and what is longer than BLOCK_LINES at blank lines."""
-    n = len(source.lines)
-    owner = [-1] * (n + 2)
-    for index, symbol in enumerate(outline.symbols):
-        end = min(symbol.end, n)
-        owner[symbol.start : end + 1] = [index] * max(end + 1 - symbol.start, 0)
-    cuts = [1]
-    cuts.extend(line for line in range(2, n + 1) if owner[line] != owner[line - 1])
-    cuts.append(n + 1)
-    blocks: list[Block] = []
-    for start, after in pairwise(cuts):
-        at = start
-        while after - at > BLOCK_LINES:
-            cut = _blank_between(source.lines, at + BLOCK_LINES // 2, at + BLOCK_LINES - 1)
-            blocks.append(Block(at, cut, owner[at]))
-            at = cut + 1
-        if at < after:
-            blocks.append(Block(at, after - 1, owner[at]))
-    return tuple(blocks)
-
-
-def _blank_between(lines: Sequence[str], low: int, high: int) -> int:
-    """Return the last blank line in low..high (1-based), else `high`."""
-    for line in range(high, low - 1, -1):
-        if not lines[line - 1].strip():
-            return line
-    return high
+    return Evidence(held, weight, blocks, counts, tuple(_named(prepared.outline, terms, rarity)))
 
 
 class _Terms:
@@ -189,7 +140,7 @@ def _named(outline: Outline, terms: _Terms, rarity: dict[str, float]) -> list[fl
             result.append(0.0)
             continue
         matched = sum([terms.weight(k) * rarity.get(k, unseen) * share for k, share in keys])
-        mass = sum([rarity.get(p, unseen) for p in {stem(p) for p in sub_words(symbol.name)}])
+        mass = sum([rarity.get(p, unseen) for p in sorted({stem(p) for p in sub_words(symbol.name)})])
         covered = sum([rarity.get(k, unseen) * share for k, share in keys if k[0] != "="])
         result.append(matched * covered / mass if mass else 0.0)
     return result

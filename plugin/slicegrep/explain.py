@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slicegrep.pack import Sums
+    from slicegrep.prepared import Prepared
     from slicegrep.rank import Ranking
-    from slicegrep.types import Outline
 
 __all__ = ["REASONS", "Explainer", "Region"]
 
@@ -39,9 +39,10 @@ Region = tuple[int, int, str]
 class Explainer:
     """The reasons and the regions of one ranked file; made once, asked for each plan."""
 
-    def __init__(self, outline: Outline, ranking: Ranking, gains: Sums, referred: Sequence[int]) -> None:
+    def __init__(self, prepared: Prepared, ranking: Ranking, gains: Sums, referred: Sequence[int]) -> None:
         evidence = ranking.evidence
-        self._outline = outline
+        self._outline = outline = prepared.outline
+        self._imports = prepared.imports
         self._evidence = evidence
         self._gains = gains
         self._referred = referred
@@ -94,7 +95,7 @@ class Explainer:
         if keys and not found:
             found.append("match")
         if not found:
-            imports = sum(self._evidence.imports[start - 1 : end])
+            imports = sum(self._imports[start - 1 : end])
             found.append("imports" if 2 * imports > end - start else "nearby")
         return found
 

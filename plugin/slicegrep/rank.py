@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slicegrep.evidence import LONGEST_LINE, Block, Evidence, evidence_of
+from slicegrep.evidence import LONGEST_LINE, Evidence, evidence_of
+from slicegrep.prepared import spread
 from slicegrep.words import IDENTIFIER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from slicegrep.blocks import Block
     from slicegrep.focus import Focus
-    from slicegrep.types import Outline, Source
+    from slicegrep.prepared import Prepared
+    from slicegrep.types import Outline
 
 __all__ = ["WEIGHTS", "Ranking", "features", "rank", "rank_unmatched"]
 
@@ -24,7 +26,6 @@ B = 0.6
 NEAR_LINES, WINDOW_LINES, WIDE_LINES = 2, 8, 24
 """Different terms within so many lines of each other count together. One window of 4 lines with exponentially smoothed
 hits and the block's BM25 was 0.05 nats less likely on tuning and held-out files alike."""
-HEAD_LINES = 40
 REFERENCE_LINES = 12
 """The pull of a line that tool output named ends so many lines away."""
 UNMATCHED_HEAD = 20
@@ -63,10 +64,10 @@ class Ranking:
     """Whether anything of the focus stands in the file, or tool output named a line of it."""
 
 
-def rank(source: Source, outline: Outline, focus: Focus) -> Ranking:
+def rank(prepared: Prepared, focus: Focus) -> Ranking:
     """Score every line. Nothing is read, nothing raised; time is linear in the file's identifiers."""
-    columns, evidence = features(source, outline, focus)
-    total = [0.0] * len(source.lines)
+    columns, evidence = features(prepared, focus)
+    total = [0.0] * len(prepared.source.lines)
     for name, values in columns.items():
         weight = WEIGHTS.get(name, 0.0)
         if weight:
@@ -76,8 +77,9 @@ def rank(source: Source, outline: Outline, focus: Focus) -> Ranking:
     return Ranking(tuple([math.exp(t - highest) for t in total]), evidence, matched)
 
 
-def rank_unmatched(source: Source, outline: Outline, ranking: Ranking) -> Ranking:
+def rank_unmatched(prepared: Prepared, ranking: Ranking) -> Ranking:
     """Score the lines of a file that holds nothing of the focus: the head, and the definitions it mentions most."""
+    source, outline = prepared.source, prepared.outline
     defined: dict[str, int] = {}
     for symbol in outline.symbols:
         defined[symbol.name] = defined.get(symbol.name, 0) + 1
@@ -98,54 +100,30 @@ def rank_unmatched(source: Source, outline: Outline, ranking: Ranking) -> Rankin
     return Ranking(tuple(gains), ranking.evidence, matched=False)
 
 
-def features(source: Source, outline: Outline, focus: Focus) -> tuple[dict[str, list[float]], Evidence]:
+def features(prepared: Prepared, focus: Focus) -> tuple[dict[str, Sequence[float]], Evidence]:
     """Return the values of each feature of WEIGHTS for each line, and the evidence that they were made from."""
-    evidence = evidence_of(source, outline, focus)
-    columns = _of_terms(source, outline, evidence)
-    columns.update(_of_place(len(source.lines), evidence.blocks))
-    columns.update(_of_text(source.lines, evidence.imports))
+    evidence = evidence_of(prepared, focus)
+    columns: dict[str, Sequence[float]] = {**_of_terms(prepared, evidence), **prepared.columns}
     asked = 1.0 if focus.documentation else 0.0
     columns["comment asked"] = [asked * value for value in columns["comment"]]
-    columns["reference"] = _referred(focus.lines, len(source.lines))
+    columns["reference"] = _referred(focus.lines, len(prepared.source.lines))
     return columns, evidence
 
 
-def _of_terms(source: Source, outline: Outline, evidence: Evidence) -> dict[str, list[float]]:
+def _of_terms(prepared: Prepared, evidence: Evidence) -> dict[str, list[float]]:
+    source, outline = prepared.source, prepared.outline
     n, blocks, weight = len(source.lines), evidence.blocks, evidence.weight
     hits = [sum([weight[key] * min(count, 2.0) for key, count in line.items()]) for line in evidence.held]
-    whole = _whole(source, outline, evidence)
+    whole = _whole(prepared, evidence)
     names = [math.log1p(value) for value in evidence.named]
     return {
         "line": [math.log1p(hit) if hit else 0.0 for hit in hits],
         "near": _window(evidence, NEAR_LINES),
         "window": _window(evidence, WINDOW_LINES),
         "wide": _window(evidence, WIDE_LINES),
-        "definition": _unit(_spread(blocks, [whole[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n)),
-        "name": _spread(blocks, [names[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n),
-        "outer name": _unit(_spread(blocks, _outer_names(outline, blocks, evidence.named), n)),
-    }
-
-
-def _of_place(n: int, blocks: Sequence[Block]) -> dict[str, list[float]]:
-    return {
-        "outside": _spread(blocks, [1.0 if b.symbol < 0 else 0.0 for b in blocks], n),
-        "head": [1.0] * min(HEAD_LINES, n) + [0.0] * max(n - HEAD_LINES, 0),
-        "block length": _spread(blocks, [math.log1p(b.end - b.start + 1) / 4 for b in blocks], n),
-    }
-
-
-_COMMENT = re.compile(
-    r"\s*(?:#(?!\s*(?:include|define|if|ifdef|ifndef|endif|else|elif|pragma|undef|error)\b)|//|\*|/\*|--)"
-)
-
-
-def _of_text(lines: Sequence[str], imports: Sequence[bool]) -> dict[str, list[float]]:
-    stripped = [len(line.strip()) for line in lines]
-    return {
-        "import": [float(value) for value in imports],
-        "comment": [1.0 if _COMMENT.match(line) else 0.0 for line in lines],
-        "length": [math.log1p(length) / 5 for length in stripped],
-        "blank": [0.0 if length else 1.0 for length in stripped],
+        "definition": _unit(spread(blocks, [whole[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n)),
+        "name": spread(blocks, [names[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n),
+        "outer name": _unit(spread(blocks, _outer_names(outline, blocks, evidence.named), n)),
     }
 
 
@@ -154,11 +132,9 @@ def _bm25(counts: dict[str, float], weight: dict[str, float], relative_length: f
     return sum([weight[key] * count * (K1 + 1) / (count + norm) for key, count in counts.items()])
 
 
-def _whole(source: Source, outline: Outline, evidence: Evidence) -> list[float]:
+def _whole(prepared: Prepared, evidence: Evidence) -> list[float]:
     """BM25 of each definition with all that is in it, against blocks of the mean length."""
-    lengths = [0]
-    for line in source.lines:
-        lengths.append(lengths[-1] + len(line))
+    source, outline, lengths = prepared.source, prepared.outline, prepared.characters_upto
     average = lengths[-1] / max(len(evidence.blocks), 1) + 1
     totals: list[dict[str, float]] = [{} for _ in outline.symbols]
     for block, counts in zip(evidence.blocks, evidence.counts, strict=True):
@@ -216,14 +192,6 @@ def _referred(lines: Sequence[tuple[int, float]], n: int) -> list[float]:
     for number, strength in lines:
         for i in range(max(number - REFERENCE_LINES - 1, 0), min(number + REFERENCE_LINES, n)):
             result[i] = max(result[i], min(strength, 1.0) * (1 - abs(i + 1 - number) / (REFERENCE_LINES + 1)))
-    return result
-
-
-def _spread(blocks: Sequence[Block], values: Sequence[float], n: int) -> list[float]:
-    result = [0.0] * n
-    for block, value in zip(blocks, values, strict=True):
-        if value:
-            result[block.start - 1 : block.end] = [value] * (block.end - block.start + 1)
     return result
 
 

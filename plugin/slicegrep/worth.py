@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING
 
 from slicegrep.focus import Focus
+from slicegrep.prepared import Prepared
 from slicegrep.rank import WEIGHTS, features
 from slicegrep.regions import COMMENT, COMMENT_STARTS
 from slicegrep.types import Outline, Source
@@ -141,7 +142,7 @@ def by_vocabulary(texts: Sequence[Sequence[str]], bests: Sequence[int], query: Q
         lines.extend(text)
         lines.extend([""] * APART)
     focus = Focus(names=query.names, terms=query.terms)
-    columns, _ = features(Source("", "", tuple(lines), 0, ""), Outline(""), focus)
+    columns, _ = features(Prepared(Source("", "", tuple(lines), 0, ""), Outline("")), focus)
     total = [0.0] * len(lines)
     for name in LINE_FEATURES:
         weight = WEIGHTS[name]

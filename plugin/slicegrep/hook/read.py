@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Callable, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 from fnmatch import fnmatch
 
@@ -19,11 +19,24 @@ from slicegrep.types import Source  # noqa: TC001 (as above)
 
 __all__ = ["after", "before"]
 
+TYPE_CHECKING = False  # as above
+if TYPE_CHECKING:
+    from slicegrep.prepared import Prepared
+
 _WHOLE = ("offset", "limit", "pages", "allow_large")
 
 
-def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dict[str, object] | None:
-    """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise."""
+def before(
+    call: Call,
+    settings: Settings,
+    payload: Mapping[str, object],
+    *,
+    prepare: Callable[[Source], Prepared] | None = None,
+) -> dict[str, object] | None:
+    """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise.
+
+    `prepare` gives what is known of a source; None makes it anew. Who keeps it hands in what returns the kept one.
+    """
     started = time.perf_counter()
     path = call.file_path
     if (
@@ -50,13 +63,12 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
     with suppress(OSError):
         planned.sweep(call.home)
 
-    from slicegrep.engine import line_costs, read_instead  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
+    from slicegrep.engine import read_instead  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
     from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
+    from slicegrep.prepared import prepared_of  # noqa: PLC0415 (as above)
 
-    costs = line_costs(source)
-    plan = read_instead(
-        source, session_focus(call, real), settings, costs=costs, cuts_long_reads="prompt_id" in payload
-    )
+    prepared = (prepare or prepared_of)(source)
+    plan = read_instead(prepared, session_focus(call, real), settings, cuts_long_reads="prompt_id" in payload)
     planned.end_try(call, real)
     if plan is None:
         return None
@@ -65,7 +77,7 @@ def before(call: Call, settings: Settings, payload: Mapping[str, object]) -> dic
         "path": real,
         "lines": plan.total,
         "before": plan.tokens_before,
-        "marks": ledger.marks_of(costs),
+        "marks": ledger.marks_of(prepared.costs),
     }
     planned.store_plan(call, plan, {**note, "ms": _since(started)})
     if not planned.mark_seen(call, real, note):

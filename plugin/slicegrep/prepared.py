@@ -1,0 +1,141 @@
+"""What is known of one file whatever a session is working on: made when first asked for, and kept with it."""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cached_property
+from itertools import accumulate, pairwise
+from typing import TYPE_CHECKING
+
+from slicegrep.blocks import blocks_of
+from slicegrep.pack import Sums
+from slicegrep.render import utf16_units
+from slicegrep.tokens import weigh
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slicegrep.blocks import Block
+    from slicegrep.types import Outline, Source
+
+__all__ = ["Prepared", "line_costs", "prepared_of", "spread"]
+
+HEAD_LINES = 40
+"""The first lines of a file, where imports and constants stand."""
+APPROXIMATE_FROM = 1_000_000
+SAMPLE_LINES = 2_000
+SAMPLE_CHARACTERS = 400
+NUMBER_TOKENS = 4
+"""From so many characters on, a line's tokens are taken from its length, by a sample of lines: weighing each of 100,000
+takes 0.5 s. What is shown in the end is weighed itself."""
+
+_IMPORT = re.compile(
+    r"\s*(?:import\b|from\s+\S+\s+import\b|use\s|#\s*include\b|using\s|package\s|require\b|(?:const|let|var)\s.*=\s*require\()"
+)
+_COMMENT = re.compile(
+    r"\s*(?:#(?!\s*(?:include|define|if|ifdef|ifndef|endif|else|elif|pragma|undef|error)\b)|//|\*|/\*|--)"
+)
+
+
+class Prepared:
+    """All that is known of one source independent of any focus or knob. Nothing of a request stays in it."""
+
+    def __init__(self, source: Source, outline: Outline | None = None) -> None:
+        """`outline` is the whole outline of the source, where the caller has it."""
+        self.source = source
+        if outline is not None:
+            self.outline = outline
+
+    @cached_property
+    def outline(self) -> Outline:
+        """The definitions of the file."""
+        from slicegrep.outline import outline  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
+
+        return outline(self.source)
+
+    @cached_property
+    def costs(self) -> list[int]:
+        """The tokens of each line, as `line_costs` has them."""
+        return line_costs(self.source)
+
+    @cached_property
+    def cost_sums(self) -> Sums:
+        """Sums of `costs`."""
+        return Sums(self.costs)
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether `costs` were weighed line by line."""
+        return self.characters_upto[-1] <= APPROXIMATE_FROM
+
+    @cached_property
+    def characters_upto(self) -> list[int]:
+        """The characters of the first 0, 1, 2 ... lines, without line ends."""
+        return list(accumulate(map(len, self.source.lines), initial=0))
+
+    @cached_property
+    def unit_sums(self) -> Sums:
+        """Sums of the UTF-16 code units of the numbered lines, each with its LF."""
+        lines = self.source.lines
+        return Sums([utf16_units(line) + len(str(number)) + 2 for number, line in enumerate(lines, 1)])
+
+    @cached_property
+    def blank(self) -> list[bool]:
+        """For each line, whether nothing but white space is in it."""
+        return [not line.strip() for line in self.source.lines]
+
+    @cached_property
+    def imports(self) -> list[bool]:
+        """For each line, whether it imports, includes or names a package."""
+        return [_IMPORT.match(line) is not None for line in self.source.lines]
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """The blocks of the file."""
+        return blocks_of(self.source, self.outline)
+
+    @cached_property
+    def columns(self) -> dict[str, Sequence[float]]:
+        """The values, for each line, of those features of `rank.WEIGHTS` that do not depend on a focus."""
+        lines, blocks = self.source.lines, self.blocks
+        n = len(lines)
+        stripped = [len(line.strip()) for line in lines]
+        return {
+            "outside": spread(blocks, [1.0 if b.symbol < 0 else 0.0 for b in blocks], n),
+            "head": [1.0] * min(HEAD_LINES, n) + [0.0] * max(n - HEAD_LINES, 0),
+            "block length": spread(blocks, [math.log1p(b.end - b.start + 1) / 4 for b in blocks], n),
+            "import": [float(value) for value in self.imports],
+            "comment": [1.0 if _COMMENT.match(line) else 0.0 for line in lines],
+            "length": [math.log1p(length) / 5 for length in stripped],
+            "blank": [0.0 if length else 1.0 for length in stripped],
+        }
+
+
+def prepared_of(source: Source) -> Prepared:
+    """Return what is known of a source, nothing of it made yet."""
+    return Prepared(source)
+
+
+def line_costs(source: Source) -> list[int]:
+    """Return the estimated o200k_base tokens of each line as Read shows it: number, tab, text, line end.
+
+    Whole numbers whose running sums are right: what one line is rounded down by, the next is rounded up by.
+    """
+    if sum(map(len, source.lines)) <= APPROXIMATE_FROM:
+        costs = [weigh(f"{number}\t{line}\n") for number, line in enumerate(source.lines, 1)]
+    else:
+        some = [line[:SAMPLE_CHARACTERS] for line in source.lines[:: len(source.lines) // SAMPLE_LINES + 1]]
+        each = sum(map(weigh, some)) / max(sum(map(len, some)), 1)
+        costs = [each * len(line) + NUMBER_TOKENS for line in source.lines]
+    upto = [round(total) for total in accumulate(costs, initial=0.0)]
+    return [after - before for before, after in pairwise(upto)]
+
+
+def spread(blocks: Sequence[Block], values: Sequence[float], n: int) -> list[float]:
+    """Return for each of `n` lines the value of its block, 0 for a line of none."""
+    result = [0.0] * n
+    for block, value in zip(blocks, values, strict=True):
+        if value:
+            result[block.start - 1 : block.end] = [value] * (block.end - block.start + 1)
+    return result
