@@ -38,6 +38,8 @@ LARGE_BYTES = 300_000
 SESSION_SECONDS = 14 * 86_400.0
 """A session that nothing was noted of for so long is not resumed any more."""
 _SWEEP_SECONDS = 86_400.0
+_WRITTEN = ("state", "run", "vocab", "graph", "pyc")
+"""Folders of the home folder in which files are written beside their place and then moved there."""
 
 _PLAN_FIELDS = tuple(f.name for f in fields(Plan))
 _SLICE_FIELDS = tuple(f.name for f in fields(Slice))
@@ -147,9 +149,9 @@ def drop_orphans(call: Call) -> None:
 
 
 def sweep(home: str) -> None:
-    """Remove the state of sessions that ended long ago, once a day; what their reads cost goes to the ledger first.
+    """Remove, once a day, the state of sessions that ended long ago and files that killed processes left half written.
 
-    Raises OSError where the home folder cannot be written.
+    What those sessions' reads cost goes to the ledger first. Raises OSError where the home folder cannot be written.
     """
     states = os.path.join(home, "state")
     mark = os.path.join(home, "run", "swept")
@@ -161,11 +163,25 @@ def sweep(home: str) -> None:
         pass
     replace_private(mark, b"")
     settle(home)
+    _drop_unfinished(home, now)
     for folder in [os.path.join(states, name) for name in os.listdir(states)]:
         if now - _last_change(folder) > SESSION_SECONDS:
             from shutil import rmtree  # noqa: PLC0415 (5 ms, once in a while)
 
             rmtree(folder, ignore_errors=True)
+
+
+def _drop_unfinished(home: str, now: float) -> None:
+    """Remove what was written beside its place an hour ago: `replace_private`'s `.new`, Python's `.pyc.NUMBER`."""
+    for top in _WRITTEN:
+        for folder, _, names in os.walk(os.path.join(home, top)):
+            for name in names:
+                begun, _, last = name.rpartition(".")
+                if last == "new" or (last.isdigit() and begun.endswith(".pyc")):
+                    path = os.path.join(folder, name)
+                    with suppress(OSError):
+                        if abs(now - os.stat(path).st_mtime) > ORPHAN_SECONDS:
+                            os.unlink(path)
 
 
 def _last_change(folder: str) -> float:
