@@ -110,6 +110,7 @@ interpreter() {
   key=${key%%[!A-Za-z0-9._-]*}
   ready=$home/env/$key/.ready
   [ -n "$key" ] && [ -n "$home" ] && [ -f "$ready" ] || return
+  [ -O "$home" ] && [ -O "$ready" ] || [ -n "${MSYSTEM-}" ] || return # programs of somebody else's are not started
   { IFS= read -r python && IFS= read -r site; } <"$ready"
   [ -x "$python" ] && [ -n "$site" ] && [ -f "$main" ]
 } 2>/dev/null

@@ -80,7 +80,11 @@ def main(words: Sequence[str]) -> int:
 
 def examine(environment: Mapping[str, str]) -> list[Finding]:
     """Examine every part, in the order in which one needs the other."""
-    place = Place.find(environment)
+    try:
+        place = Place.find(environment)
+    except PermissionError as error:
+        mend = "set SLICEGREP_HOME to a folder of yours, or take the others' rights away: chmod 700"
+        return [_python(), Finding("home", FAIL, f"{error.filename}: {error.strerror}", mend)]
     home = _home(place)
     ready = _environment(place)
     return [

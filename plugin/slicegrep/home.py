@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
@@ -17,6 +18,9 @@ __all__ = [
 
 _MODE_FILE = 0o600
 _MODE_FOLDER = 0o700
+_BY_ANYBODY = 0o002
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""What a link leads to is not written: it may lie anywhere."""
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -25,19 +29,41 @@ def home_folder(environment: Mapping[str, str]) -> str:
 
     A leading `~/` is the home directory (settings files do not expand it). A value that is not absolute then does not
     count: it would be a folder in whatever project the session is in.
+
+    Raises PermissionError where it belongs to another user, or everybody can write in it: programs are started from there.
     """
     chosen = os.path.expanduser(environment.get("SLICEGREP_HOME", ""))
-    return chosen if os.path.isabs(chosen) else os.path.join(os.path.expanduser("~"), ".slicegrep")
+    home = chosen if os.path.isabs(chosen) else os.path.join(os.path.expanduser("~"), ".slicegrep")
+    try:
+        status = os.stat(home)
+    except OSError:  # not there yet, or out of reach: who writes to it will learn
+        return home
+    if os.name != "nt" and (status.st_uid != os.geteuid() or status.st_mode & _BY_ANYBODY):
+        told = "Permission denied: it belongs to another user, or everybody can write in it"
+        raise PermissionError(errno.EACCES, told, home)
+    return home
 
 
 def session_folder(home: str, session_id: str) -> str:
     """Return the state folder of a session.
 
-    Raises ValueError where the id is not a plain name (it becomes part of a path).
+    Raises ValueError where the id is not a plain name (it becomes part of a path), and where the folder, the one above,
+    or something in it is a link: none of them is slicegrep's.
     """
     if not session_id or len(session_id) > 128 or not _NAME.issuperset(session_id):
         raise ValueError("session id is not a plain name")
-    return os.path.join(home, "state", session_id)
+    folder = os.path.join(home, "state", session_id)
+    if os.path.islink(os.path.dirname(folder)) or os.path.islink(folder) or _holds_link(folder):
+        raise ValueError("there is a link in the session's state")
+    return folder
+
+
+def _holds_link(folder: str) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return any(entry.is_symlink() for entry in entries)
+    except OSError:  # not there yet
+        return False
 
 
 def make_folder(folder: str) -> None:
@@ -71,7 +97,7 @@ def replace_private(path: str, data: bytes) -> None:
     make_folder(os.path.dirname(path))
     beside = f"{path}.{os.getpid()}.new"
     try:
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _MODE_FILE)
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, _MODE_FILE)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
         os.replace(beside, path)
@@ -84,7 +110,7 @@ def replace_private(path: str, data: bytes) -> None:
 def append_private(path: str, data: bytes) -> None:
     """Append in one write, so that parallel writers do not mix (0600). Raises OSError."""
     make_folder(os.path.dirname(path))
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, _MODE_FILE)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, _MODE_FILE)
     try:
         os.write(handle, data)
     finally:

@@ -125,7 +125,7 @@ def new_token(path: str, name: str, role: str = "viewer", namespaces: Sequence[s
     today = time.strftime("%Y-%m-%d", time.gmtime())  # two tokens of one name are told apart by it
     line = f"{name} {role} {','.join(namespaces) or _EVERYWHERE} {digest} # {today}\n"
     between = _HEAD if not before else "" if before.endswith(b"\n") else "\n"
-    append_private(path, (between + line).encode())
+    append_private(os.path.realpath(path), (between + line).encode())  # it may be a link of the user's own
     return token
 
 
