@@ -6,6 +6,8 @@ import json
 import os
 import re
 
+from slicegrep.home import open_plain
+
 __all__ = ["REPLACES_OUTPUT", "client_version"]
 
 REPLACES_OUTPUT = (2, 1, 121)
@@ -19,7 +21,7 @@ _ROW = re.compile(rb'"sessionId":"[^"]*","version":"(\d{1,4})\.(\d{1,4})\.(\d{1,
 def client_version(transcript_path: str) -> tuple[int, int, int] | None:
     """Return the version that wrote the newest row, or None where the last 64 kB do not tell."""
     try:
-        with open(transcript_path, "rb") as file:
+        with open_plain(transcript_path) as file:
             end = file.seek(0, os.SEEK_END)
             file.seek(max(0, end - _TAIL))
             tail = file.read(_TAIL)
@@ -37,7 +39,7 @@ def _in_rows(tail: bytes) -> tuple[int, int, int] | None:
     for row in reversed(tail.split(b"\n")[1:]):
         try:
             entry = json.loads(row)
-        except ValueError:
+        except (ValueError, RecursionError):
             continue
         version = entry.get("version") if isinstance(entry, dict) else None
         matched = re.match(r"(\d{1,4})\.(\d{1,4})\.(\d{1,6})", version) if isinstance(version, str) else None

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
+from io import BufferedReader  # noqa: TC003 (loaded already)
 
 __all__ = [
     "append_private",
     "create_private",
     "home_folder",
     "make_folder",
+    "open_plain",
     "replace_private",
     "session_folder",
 ]
@@ -21,6 +24,9 @@ _MODE_FOLDER = 0o700
 _BY_ANYBODY = 0o002
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 """What a link leads to is not written: it may lie anywhere."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
+"""The other end of a FIFO is not waited for."""
+_READ = os.O_RDONLY | _NO_WAIT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NAME = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
 
 
@@ -77,6 +83,15 @@ def make_folder(folder: str) -> None:
         os.mkdir(folder, _MODE_FOLDER)
 
 
+def open_plain(path: str) -> BufferedReader:
+    """Open a file for reading, at once. Raises OSError, also for what is no regular file: FIFOs and devices have no end."""
+    handle = os.open(path, _READ)
+    if stat.S_ISREG(os.fstat(handle).st_mode):
+        return os.fdopen(handle, "rb")
+    os.close(handle)
+    raise OSError(errno.EINVAL, "no regular file", path)
+
+
 def create_private(path: str, data: bytes) -> bool:
     """Write a new file (0600, folders 0700). False, and nothing changed, where it exists already.
 
@@ -110,7 +125,7 @@ def replace_private(path: str, data: bytes) -> None:
 def append_private(path: str, data: bytes) -> None:
     """Append in one write, so that parallel writers do not mix (0600). Raises OSError."""
     make_folder(os.path.dirname(path))
-    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, _MODE_FILE)
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK | _NO_WAIT, _MODE_FILE)
     try:
         os.write(handle, data)
     finally:

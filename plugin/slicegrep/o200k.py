@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable  # noqa: TC003 (importing typing 
 from contextlib import suppress
 from heapq import heapify, heappop, heappush
 
+from slicegrep.home import open_plain, replace_private
 from slicegrep.tokens import VOCABULARY_NAME
 
 __all__ = [
@@ -141,7 +142,7 @@ def open_ranks(folder: str) -> Ranks | None:
     """
     path = os.path.join(folder, RANKS_NAME)
     with suppress(OSError):
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             data = file.read()
         head = len(_MAGIC)
         if data.startswith(_MAGIC) and int.from_bytes(data[head : head + 4], "little") == crc32(
@@ -152,8 +153,6 @@ def open_ranks(folder: str) -> Ranks | None:
     if vocabulary is None:
         return None
     data = _packed(_ranked(vocabulary))
-    from slicegrep.home import replace_private  # noqa: PLC0415 (once in the life of a folder)
-
     with suppress(OSError):
         replace_private(path, data)
     return Ranks(data)
@@ -163,7 +162,7 @@ def _whole_vocabulary(path: str) -> bytes | None:
     from hashlib import sha256  # noqa: PLC0415 (3 ms that a count does without)
 
     try:
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             data = file.read()
     except OSError:
         return None

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.focus import Focus, Said, focus_of
-from slicegrep.home import append_private
+from slicegrep.home import append_private, open_plain
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.references import find_references, refers_to
 from slicegrep.transcript import SessionLog, read_session
@@ -136,7 +136,7 @@ def _same(noted: object, real_path: str) -> bool:
 
 def _rows(path: str) -> list[dict[str, object]]:
     try:
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL_BYTES))
             data = file.read(_TAIL_BYTES)
     except OSError:
