@@ -79,9 +79,11 @@ def test_any_payload_is_survived(event: str, data: st.DataObject) -> None:
         response: dict[str, Any] = {}
         if event == "post-read":  # with a plan that waits for it
             given_input = session.before(path)["updatedInput"]
+            start, count = given_input["offset"], given_input["limit"]
+            content = "\n".join(path.read_text().split("\n")[start - 1 :][:count])
             response = {
                 "type": "text",
-                "file": {"startLine": given_input["offset"], "numLines": given_input["limit"]},
+                "file": {"startLine": start, "numLines": count, "content": content},
             }
         elif event != "pre-read":
             given_input = {"command": "grep -n return a.py"}

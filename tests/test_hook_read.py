@@ -109,7 +109,9 @@ def test_a_file_that_changed_between_the_phases_is_not_delivered(session: Sessio
     """The plan keeps a hash: line numbers of the old file would be wrong."""
     first = session.before(big)
     lines = lines_of(big)
-    shown = {"startLine": first["updatedInput"]["offset"], "numLines": first["updatedInput"]["limit"]}
+    start, count = (first["updatedInput"][name] for name in ("offset", "limit"))
+    content = "\n".join(lines[start - 1 :][:count])
+    shown = {"startLine": start, "numLines": count, "content": content}
     big.write_text("# one line more\n" + "\n".join(lines) + "\n")
     assert session.after(first, big, {"type": "text", "file": shown}) == {}
 
@@ -483,7 +485,11 @@ def test_another_range_than_planned_gets_no_slices(
     """Another hook rewrote the call, or the client cut the result."""
     first = session.before(big)
     narrowed = first["updatedInput"]
-    file = {"startLine": narrowed["offset"] + start, "numLines": narrowed["limit"] + count}
+    file = {
+        "startLine": narrowed["offset"] + start,
+        "numLines": narrowed["limit"] + count,
+        "content": "\n".join(lines_of(big)[narrowed["offset"] - 1 :][: narrowed["limit"]]),
+    }
     assert session.after(first, big, {"type": "text", "file": file}) == {}
 
 
@@ -502,7 +508,7 @@ def test_an_older_client_is_told_of_its_refusal(session: Session, big: Path) -> 
     payload["agent_id"] = "old"
     narrowed = session.fire("pre-read", payload)["hookSpecificOutput"]["updatedInput"]
     lines = lines_of(big)[narrowed["offset"] - 1 :][: narrowed["limit"]]
-    file = {"startLine": narrowed["offset"], "numLines": len(lines)}
+    file = {"startLine": narrowed["offset"], "numLines": len(lines), "content": "\n".join(lines)}
     session.fire("post-read", {**payload, "tool_response": {"type": "text", "file": file}})
     assert [row["before"] for row in session.ledger()] == [25_000, 60]
 

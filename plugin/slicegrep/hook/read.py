@@ -23,6 +23,8 @@ TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.prepared import Prepared
 
+_FRAME_MARKS = ("system-reminder", "function_calls>", "function_results>", "antml:")
+"""Of the tags that frame what a model is told; in whatever case."""
 _WHOLE = ("offset", "limit", "pages", "allow_large")
 
 
@@ -105,6 +107,8 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
     source = read_source(str(note["path"]), max_bytes=settings.max_bytes)
     if source is None or source.digest != plan.digest or not _sound(plan, len(source.lines)):
         return None
+    if not _was_read(call, plan, source, str(note["path"])):
+        return None
     text = render.delivery(plan, source)
     if render.utf16_units(text) >= render.TEXT_LIMIT + 1:
         return None
@@ -132,10 +136,12 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
 
 
 def _could_break_out(path: str, source: Source) -> bool:
-    """Whether a name or a line could end the frame that the client puts around a hook's text."""
-    return not {"\n", "\r"}.isdisjoint(path) or any(
-        "</system-reminder" in one for one in (path, *source.lines)
-    )
+    """Whether a name or a line could end the frame that the client puts around a hook's text, or make another one.
+
+    Nothing else is changed in what a file says: an Edit must be able to copy it.
+    """
+    told = f"{path}\n{source.text}".lower()
+    return not path.isprintable() or any(mark in told for mark in _FRAME_MARKS)
 
 
 def _sound(plan: Plan, total: int) -> bool:
@@ -151,6 +157,18 @@ def _as_planned(response: Mapping[str, object], start: int, count: int) -> bool:
         and isinstance(file, dict)
         and file.get("startLine") == start
         and file.get("numLines") == count
+    )
+
+
+def _was_read(call: Call, plan: Plan, source: Source, real: str) -> bool:
+    """Whether what the client showed is the planned file: a link that led elsewhere meanwhile was asked of the user's rules."""
+    file = call.response.get("file")
+    content = file.get("content") if isinstance(file, dict) else None
+    planned_lines = "\n".join(source.lines[plan.start - 1 : plan.end])
+    return (
+        os.path.realpath(call.file_path) == real
+        and isinstance(content, str)
+        and content.replace("\r", "").strip() == planned_lines.replace("\r", "").strip()
     )
 
 
