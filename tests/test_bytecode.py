@@ -38,7 +38,12 @@ def run(words: list[str], home: Path, given: bytes = b"", *, limit: int = 0) -> 
         words,
         input=given,
         capture_output=True,
-        env={"PATH": os.environ["PATH"], "HOME": str(home.parent), "SLICEGREP_HOME": str(home)},
+        env={
+            "PATH": os.environ["PATH"],
+            "HOME": str(home.parent),
+            "SLICEGREP_HOME": str(home),
+            "SLICEGREP_RESIDENT": "off",
+        },
         cwd=home.parent,
         preexec_fn=limited,
         timeout=60,
@@ -79,7 +84,9 @@ def cut(home: Path, name: str) -> int:
 NAMED = "2:    return needle ⟵ one 1-2"
 
 
-@pytest.mark.parametrize("module", ["home", "settings", "annotate", "outline/build", "json/decoder"])
+@pytest.mark.parametrize(
+    "module", ["home", "settings", "resident/ask", "annotate", "outline/build", "json/decoder"]
+)
 def test_a_hook_is_mended_by_the_call_that_meets_it(home: Path, module: str) -> None:
     """Ours or a library's: that call passes, the next one is answered."""
     assert search(home) == NAMED

@@ -77,6 +77,13 @@ KNOBS = (
         0,
         60_000,
     ),
+    Knob(
+        "resident",
+        "SLICEGREP_RESIDENT",
+        "on",
+        "",
+        "off: no process stays for the next calls; each starts its own",
+    ),
 )
 
 
@@ -96,6 +103,7 @@ class Settings:
     annotate: str = "on"
     annotate_graph: str = "off"
     annotate_timeout_ms: int = 800
+    resident: str = "on"
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:

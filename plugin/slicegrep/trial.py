@@ -161,7 +161,7 @@ def _call(
     done = subprocess.run(
         [*launcher, event],
         input=json.dumps(payload),
-        env={**environment, "SLICEGREP_HOME": str(home)},
+        env={**environment, "SLICEGREP_HOME": str(home), "SLICEGREP_RESIDENT": "off"},
         capture_output=True,
         encoding="utf-8",
         errors="replace",

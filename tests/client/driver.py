@@ -290,6 +290,7 @@ class World:
             "ANTHROPIC_BASE_URL": self.api.url,
             "ANTHROPIC_API_KEY": "sk-ant-made-up-for-tests",
             "SLICEGREP_HOME": str(self.data),
+            "SLICEGREP_RESIDENT": "off",  # tests of the engine switch it on
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_TELEMETRY": "1",
             "DISABLE_ERROR_REPORTING": "1",

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from dataclasses import dataclass, field
 
 from slicegrep.home import home_folder, session_folder
 
@@ -28,6 +28,10 @@ class Call:
     home: str
     state: str
     """The session's state folder."""
+    warm: bool = False
+    """Whether the resident engine answers; the ledger tells its times apart."""
+    later: list[Callable[[], None]] = field(default_factory=list)
+    """What is done once the answer is out: who appends here does not hold the call up."""
 
     @property
     def file_path(self) -> str:
@@ -38,7 +42,13 @@ class Call:
         return os.path.join(self.cwd, os.path.expanduser(named))
 
 
-def call_of(payload: Mapping[str, object], environment: Mapping[str, str]) -> Call:
+def call_of(
+    payload: Mapping[str, object],
+    environment: Mapping[str, str],
+    *,
+    warm: bool = False,
+    later: list[Callable[[], None]] | None = None,
+) -> Call:
     """Check a payload. Raises ValueError where the session's or the call's id is not a plain name."""
     home = home_folder(environment)
     session = _text(payload.get("session_id"))
@@ -56,6 +66,8 @@ def call_of(payload: Mapping[str, object], environment: Mapping[str, str]) -> Ca
         _mapping(payload.get("tool_response")),
         home,
         session_folder(home, session),
+        warm,
+        [] if later is None else later,
     )
 
 

@@ -1,0 +1,228 @@
+"""How a hook puts its event to the resident engine, and how one is started: nothing is imported but what a socket needs."""
+
+# ruff: noqa: PLC0415, SLF001 - imports are what this module saves; `posix._exit` is `os._exit`
+
+import _socket
+import posix
+import sys
+
+__all__ = [
+    "ANSWERED",
+    "COLD",
+    "GO",
+    "MAGIC",
+    "OFF_FILE",
+    "OK",
+    "OTHER",
+    "SOCKET_FILE",
+    "START",
+    "STARTING_FILE",
+    "TAKEN",
+    "Reply",
+    "ask",
+    "say",
+    "start",
+]
+
+SOCKET_FILE = "engine.sock"
+OFF_FILE = "engine.off"
+"""Until when (seconds since the epoch, in ASCII) nobody asks or starts an engine."""
+STARTING_FILE = "engine.starting"
+"""Made by who starts one, removed by the engine when it listens."""
+MAGIC = b"slicegrep 1"
+
+TAKEN = b"+"
+"""What the engine says first, and at once, however many wait before."""
+OK, OTHER, GO = b"ok", b"other", b"go"
+"""How its answer begins, with the length of what follows: the hook's output; it is not one for this caller; it leaves, so
+that the caller may start one of its own."""
+ANSWERED, COLD, START = "answered", "cold", "start"
+
+PATIENCE = 0.2
+"""Of the time limit: how long the engine may take to say that it has the request. One that does not is stopped, or the
+machine is so busy that there is no time to lose."""
+LONGEST_PATH = 100
+"""Bytes. The system's own limit is 108, on some 104."""
+OFF_SECONDS = 86_400.0
+STARTING_SECONDS = 15.0
+"""After which a start has failed, or its process was killed."""
+_HEAD_NAMES = (b"SLICEGREP_", b"CLAUDE_PLUGIN_OPTION_", b"CLAUDE_PROJECT_DIR")
+_SECRET = b"SLICEGREP_API_KEY"
+_NO = (b"0", b"off", b"no", b"false")
+
+
+class Reply:
+    """What became of a question."""
+
+    def __init__(self, verdict: str, data: bytes = b"", why: str = "") -> None:
+        self.verdict = verdict
+        """ANSWERED: `data` is the hook's output. COLD: the caller does the work. START: that too, then `start`."""
+        self.data = data
+        self.why = why
+        """Why the plain call happens although the engine had the request; "" where nothing went wrong."""
+
+
+def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
+    """Put an event to the engine of the home folder `home`. `root` is the plugin's folder. Raises nothing."""
+    environment = posix.environ
+    if environment.get(b"SLICEGREP_RESIDENT", b"").strip().lower() in _NO or not hasattr(_socket, "AF_UNIX"):
+        return Reply(COLD)
+    run = home + "/run"
+    if _is_off(run):
+        return Reply(COLD)
+    try:
+        known = posix.stat(run)
+    except OSError:
+        return Reply(START)
+    if known.st_uid != posix.geteuid() or known.st_mode & 0o077:
+        return Reply(COLD)  # somebody else's folder, or one that others can write to
+    seconds = _seconds(event, environment)
+    head = [event.encode(), _bytes(root), posix.getcwdb(), b"%d" % (seconds * 1000)]
+    head += [
+        name + b"=" + value
+        for name, value in environment.items()
+        if (name.startswith(_HEAD_NAMES) and name != _SECRET) or name == b"HOME"
+    ]
+    packed = b"\0".join(head)
+    request = b"%s %d %d\n%s%s" % (MAGIC, len(packed), len(payload), packed, payload)
+    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    connection.settimeout(seconds * PATIENCE)
+    try:
+        _connect(connection, run)
+        return _exchange(connection, request, seconds) if _is_ours(connection) else Reply(COLD)
+    except (FileNotFoundError, ConnectionRefusedError):
+        return Reply(START)
+    except OSError:
+        return Reply(COLD)
+    finally:
+        connection.close()
+
+
+def _exchange(connection: _socket.socket, request: bytes, seconds: float) -> Reply:
+    try:
+        if connection.recv(1) != TAKEN:
+            return Reply(COLD)
+    except OSError:
+        return Reply(COLD)
+    connection.settimeout(seconds)
+    try:
+        connection.sendall(request)
+        pieces = []
+        while piece := connection.recv(1 << 18):
+            pieces.append(piece)
+    except OSError as error:
+        return Reply(ANSWERED, why=f"engine: {type(error).__name__}")
+    said, _, data = b"".join(pieces).partition(b"\n")
+    word, _, length = said.partition(b" ")
+    if length != b"%d" % len(data):
+        return Reply(ANSWERED, why="engine: ended before its answer")
+    if word == OK:
+        return Reply(ANSWERED, data)
+    return Reply(START if word == GO else COLD)
+
+
+def say(data: bytes) -> None:
+    """Print a hook's output and end the process, without the interpreter's own farewell (3 ms)."""
+    try:
+        while data:
+            data = data[posix.write(1, data) :]
+    finally:
+        posix._exit(0)
+
+
+def start(home: str, root: str, site: str) -> None:
+    """Start an engine for the home folder, detached, unless somebody is at it. Returns at once. Raises nothing."""
+    run = home + "/run"
+    mark = f"{run}/{STARTING_FILE}"
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL
+    try:
+        try:
+            posix.close(posix.open(mark, flags, 0o600))
+        except FileExistsError:
+            import time
+
+            if abs(time.time() - posix.stat(mark).st_mtime) < STARTING_SECONDS:
+                return
+            posix.unlink(mark)  # of several, one makes it anew
+            posix.close(posix.open(mark, flags, 0o600))
+        if posix.fork() == 0:
+            _become(home, root, site)
+    except OSError:
+        return
+
+
+def _become(home: str, root: str, site: str) -> None:
+    try:
+        posix.setsid()
+        posix.chdir("/")
+        nowhere = posix.open("/dev/null", posix.O_RDWR)
+        for descriptor in (0, 1, 2):
+            posix.dup2(nowhere, descriptor)
+        posix.closerange(3, posix.sysconf("SC_OPEN_MAX"))
+        kept = (b"PATH", b"HOME", b"TMPDIR", b"LANG", b"LC_ALL")
+        clean = {name: value for name, value in posix.environ.items() if name in kept}
+        clean[b"SLICEGREP_HOME"] = _bytes(home)
+        program = f"{root}/plugin/slicegrep/resident/__main__.py"
+        words = [sys.executable, "-I", "-S", "-X", f"slicegrep_pyc={home}/pyc", program, site, home]
+        posix.execve(sys.executable, words, clean)
+    finally:
+        posix._exit(0)
+
+
+def _connect(connection: _socket.socket, run: str) -> None:
+    path = f"{run}/{SOCKET_FILE}"
+    if len(_bytes(path)) < LONGEST_PATH:
+        connection.connect(path)
+        return
+    here = posix.open(".", posix.O_RDONLY)
+    try:
+        posix.chdir(run)
+        connection.connect(SOCKET_FILE)
+    finally:
+        posix.fchdir(here)
+        posix.close(here)
+
+
+def _is_ours(connection: _socket.socket) -> bool:
+    """Whether this user's process listens there. Where the system does not tell, the folder's owner and mode must do."""
+    asked = getattr(_socket, "SO_PEERCRED", None)
+    if asked is None:
+        return True
+    told = connection.getsockopt(_socket.SOL_SOCKET, asked, 12)  # pid, uid, gid
+    return int.from_bytes(told[4:8], sys.byteorder) == posix.geteuid()
+
+
+def _is_off(run: str) -> bool:
+    try:
+        file = posix.open(f"{run}/{OFF_FILE}", posix.O_RDONLY | posix.O_NONBLOCK)
+    except OSError:
+        return False
+    import time
+
+    try:
+        return (
+            0 <= float(posix.read(file, 64)) - time.time() <= OFF_SECONDS
+        )  # further off: the clock was set back
+    except (ValueError, OSError):
+        return False
+    finally:
+        posix.close(file)
+
+
+def _seconds(event: str, environment: dict[bytes, bytes]) -> float:
+    limit = _number(environment.get(b"SLICEGREP_HOOK_TIMEOUT"), 5.0)
+    if event == "post-search":
+        limit = min(limit, _number(environment.get(b"SLICEGREP_ANNOTATE_TIMEOUT_MS"), 800.0) / 1000 + 0.7)
+    return limit
+
+
+def _number(text: bytes | None, default: float) -> float:
+    try:
+        found = float(text or b"")
+    except ValueError:
+        return default
+    return found if 0.001 <= found <= 60_000 else default
+
+
+def _bytes(path: str) -> bytes:
+    return path.encode("utf-8", "surrogateescape")

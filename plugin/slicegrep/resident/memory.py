@@ -1,0 +1,78 @@
+"""What a worker keeps from one event to the next: all that is known of the files it saw, by their content."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING
+
+from slicegrep.hook.events import Kept
+from slicegrep.outline import outline
+from slicegrep.prepared import Prepared, prepared_of
+from slicegrep.resident.shelf import Shelf
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from slicegrep.types import Outline, Source
+
+__all__ = ["Memory"]
+
+WEIGHT = 12
+"""Bytes of memory for a byte of source."""
+MOST_WAITING = 100
+"""Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
+MOST_WAITING_BYTES = 1_000_000
+"""Of one such file: what takes longer than 0.1 s to parse is parsed when somebody asks for it."""
+
+
+class Memory(Kept):
+    """Answers from what it keeps where the content is the same, and keeps what it made. Texts are read anew every time."""
+
+    warm = True
+
+    def __init__(self, most: int) -> None:
+        self._shelf: Shelf[Prepared] = Shelf(most)
+        self._waiting: OrderedDict[str, Source] = OrderedDict()
+
+    def prepare(self, source: Source) -> Prepared:
+        """Return what is known of a source, the same for the same path and content."""
+        found = self._shelf.get(source.path)
+        if found is not None and found.source.digest == source.digest:
+            return found
+        made = prepared_of(source)
+        self._keep(made)
+        return made
+
+    def outline_of(self, source: Source, *, seconds: float, lines: Sequence[int] | None = None) -> Outline:
+        """Return the outline of a source, as `outline` does; one for some lines alone is completed in `tidy`."""
+        found = self._shelf.get(source.path)
+        if found is not None and found.source.digest == source.digest:
+            return found.outline
+        if lines is not None and source.size <= MOST_WAITING_BYTES:
+            self._waiting[source.path] = source
+            if len(self._waiting) > MOST_WAITING:
+                self._waiting.popitem(last=False)
+        return outline(source, seconds=seconds, lines=lines)
+
+    def settle(self) -> None:
+        """Weigh the files again: of some, more is known since the last event."""
+        for kept in self._shelf.values():
+            self._keep(kept)
+
+    def complete_one(self) -> bool:
+        """Make the whole outline of one file that was asked for; False where there is none left to do."""
+        if not self._waiting:
+            return False
+        _, source = self._waiting.popitem()
+        prepared = self.prepare(source)
+        prepared.columns  # noqa: B018 (made when first asked for; a file whose lines a search has shown may be read next)
+        self._keep(prepared)
+        return True
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._shelf.clear()
+        self._waiting.clear()
+
+    def _keep(self, prepared: Prepared) -> None:
+        self._shelf.put(prepared.source.path, prepared, prepared.source.size * WEIGHT)

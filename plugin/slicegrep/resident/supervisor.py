@@ -1,0 +1,271 @@
+"""The engine's first process: it listens, hands each connection to a worker, and replaces those that end."""
+
+from __future__ import annotations
+
+import gc
+import os
+import selectors
+import signal
+import socket
+import struct
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slicegrep.resident.ask import SOCKET_FILE, TAKEN
+from slicegrep.resident.worker import IDLE, Place, work
+
+if TYPE_CHECKING:
+    from slicegrep.resident.identity import Identities
+    from slicegrep.resident.record import Record
+
+__all__ = ["Supervisor"]
+
+MOST_WORKERS = max(2, min(4, os.cpu_count() or 2))
+MOST_WAITING = 512
+"""Connections that wait for a worker; more of them wait in the system's own queue, without a word."""
+SPARE_SECONDS = 60.0
+"""After which a worker that nobody needed ends, but for the last one."""
+LOOK_SECONDS = 30.0
+"""Between two looks at whether the engine is still wanted: its socket, and the code that it runs."""
+LEAVING_SECONDS = 10.0
+"""What is being answered may come to its end when the engine leaves."""
+
+
+@dataclass
+class _Worker:
+    pid: int
+    channel: socket.socket
+    busy: bool = False
+    used: float = 0.0
+
+
+class Supervisor:
+    """Serves one socket until nobody asked for `idle` seconds, or it is to leave. It runs no thread, so that forking is safe."""
+
+    def __init__(
+        self, run: str, place: Place, identities: Identities, record: Record, *, idle: float
+    ) -> None:
+        self._run = run
+        self._place = place
+        self._identities = identities
+        self._record = record
+        self._idle = idle
+        self._selector = selectors.DefaultSelector()
+        self._workers: list[_Worker] = []
+        """The last one was used last, so that its caches are the warmest: it comes first."""
+        self._waiting: deque[socket.socket] = deque()
+        self._leaving = 0.0
+        self._listener: socket.socket | None = None
+        self._node = (0, 0)
+
+    def serve(self) -> bool:
+        """Serve to the end. False where workers crashed so often that no engine is to run. Raises OSError where nothing can listen."""
+        self._listener = self._listen()
+        self._on_signals()
+        self._selector.register(self._listener, selectors.EVENT_READ)
+        gc.collect()
+        gc.freeze()  # or each collection of a worker would copy all that it shares with this process
+        self._fork()
+        self._record.listening()
+        asked = looked = time.monotonic()
+        sound = True
+        while True:
+            now = time.monotonic()
+            busy = bool(self._waiting) or any(worker.busy for worker in self._workers)
+            if self._leaving and (not busy or now > self._leaving):
+                break
+            for key, _ in self._selector.select(LOOK_SECONDS if not self._leaving else 0.2):
+                if key.data is not None:
+                    sound = self._hear(key.data) and sound
+                elif key.fileobj is self._listener:
+                    asked = now
+                    self._accept()
+                else:
+                    self._wakened()
+            self._hand_out()
+            now = time.monotonic()
+            if now - looked >= LOOK_SECONDS:
+                looked = now
+                self._let_go(now)
+                if now - asked >= self._idle or not self._wanted():
+                    self.leave()
+            elif not sound:
+                self.leave()
+        self._close()
+        return sound
+
+    def leave(self) -> None:
+        """Take no more questions, and end when those that are there are answered."""
+        if self._leaving:
+            return
+        self._leaving = time.monotonic() + LEAVING_SECONDS
+        if self._is_ours():
+            with suppress(OSError):
+                os.unlink(SOCKET_FILE)
+        if self._listener is not None:
+            while self._accept():  # who is in the system's queue already
+                pass
+            self._selector.unregister(self._listener)
+            self._listener.close()
+
+    def _listen(self) -> socket.socket:
+        """Listen under the socket's name, from the moment on when it can be asked. The working directory is `run`."""
+        os.chdir(self._run)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        new = f"{SOCKET_FILE}.{os.getpid()}"
+        with suppress(OSError):
+            os.unlink(new)
+        listener.bind(new)
+        try:
+            os.chmod(new, 0o600)
+            listener.listen(socket.SOMAXCONN)
+            listener.settimeout(0)
+            status = os.lstat(new)
+            os.replace(new, SOCKET_FILE)
+        except OSError:
+            os.unlink(new)
+            raise
+        self._node = status.st_dev, status.st_ino
+        return listener
+
+    def _on_signals(self) -> None:
+        self._alarm, woken = socket.socketpair()
+        for end in (self._alarm, woken):
+            end.settimeout(0)
+        signal.set_wakeup_fd(woken.fileno(), warn_on_full_buffer=False)
+        self._woken = woken
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: None)
+        for number in (signal.SIGHUP, signal.SIGPIPE):
+            signal.signal(number, signal.SIG_IGN)
+        self._selector.register(self._alarm, selectors.EVENT_READ)
+
+    def _wakened(self) -> None:
+        with suppress(OSError):
+            self._alarm.recv(64)
+        self.leave()
+
+    def _accept(self) -> bool:
+        """Take one connection; says whether there was one."""
+        if self._listener is None or len(self._waiting) >= MOST_WAITING:
+            return False
+        try:
+            connection, _ = self._listener.accept()
+        except OSError:
+            return False
+        if not _is_ours(connection):
+            connection.close()
+            return True
+        connection.settimeout(None)
+        with suppress(OSError):  # one that is gone again is noticed by its worker
+            connection.send(TAKEN)
+        self._waiting.append(connection)
+        return True
+
+    def _hand_out(self) -> None:
+        while self._waiting:
+            worker = next((one for one in reversed(self._workers) if not one.busy), None)
+            if worker is None and len(self._workers) < MOST_WORKERS:
+                worker = self._fork()
+            if worker is None:
+                return
+            connection = self._waiting.popleft()
+            try:
+                socket.send_fds(worker.channel, [b"+"], [connection.fileno()])
+            except OSError:  # it ended just now, which is heard next
+                self._waiting.appendleft(connection)
+                worker.busy = True
+                return
+            connection.close()
+            worker.busy = True
+            worker.used = time.monotonic()
+            self._workers.remove(worker)
+            self._workers.append(worker)
+
+    def _hear(self, worker: _Worker) -> bool:
+        """Listen to a worker; False where it crashed, once too often."""
+        try:
+            told = worker.channel.recv(1)
+        except OSError:
+            told = b""
+        if told:
+            worker.busy = False
+            if told != IDLE:
+                self.leave()
+            return True
+        return self._bury(worker)
+
+    def _bury(self, worker: _Worker) -> bool:
+        self._selector.unregister(worker.channel)
+        worker.channel.close()
+        self._workers.remove(worker)
+        _, status = os.waitpid(worker.pid, 0)
+        ended = os.waitstatus_to_exitcode(status)
+        well = ended in (
+            0,
+            -signal.SIGALRM,
+            -signal.SIGTERM,
+        )  # the alarm: it was past the time limit of its event
+        return well or not self._record.crashed()
+
+    def _fork(self) -> _Worker:
+        mine, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            try:
+                signal.set_wakeup_fd(-1)
+                for number in (signal.SIGINT, signal.SIGHUP):
+                    signal.signal(number, signal.SIG_IGN)
+                self._selector.close()
+                others = [one.channel for one in self._workers]
+                for end in (mine, self._alarm, self._woken, self._listener, *others, *self._waiting):
+                    if end is not None:
+                        end.close()
+                work(theirs, self._place, self._identities)
+            finally:
+                os._exit(1)
+        theirs.close()
+        worker = _Worker(pid, mine, used=time.monotonic())
+        self._workers.insert(0, worker)
+        self._selector.register(mine, selectors.EVENT_READ, worker)
+        return worker
+
+    def _let_go(self, now: float) -> None:
+        """End the workers that were needed for a moment only."""
+        for worker in self._workers[:-1]:
+            if not worker.busy and now - worker.used > SPARE_SECONDS:
+                with suppress(OSError):
+                    worker.channel.shutdown(socket.SHUT_WR)  # it ends, which is heard
+
+    def _wanted(self) -> bool:
+        """Whether others still find this engine, and it runs the code that is there."""
+        now = self._identities.of(self._place.root)
+        return self._is_ours() and now is not None and now.digest == self._place.identity.digest
+
+    def _is_ours(self) -> bool:
+        try:
+            status = os.lstat(SOCKET_FILE)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._node
+
+    def _close(self) -> None:
+        for worker in self._workers:
+            worker.channel.close()  # one that is at work has its own time limit
+        for connection in self._waiting:
+            connection.close()
+
+
+def _is_ours(connection: socket.socket) -> bool:
+    """Whether the same user's process asks. Where the system does not tell, the socket's mode must do."""
+    asked = getattr(socket, "SO_PEERCRED", None)
+    if asked is None:
+        return True
+    try:
+        told = connection.getsockopt(socket.SOL_SOCKET, asked, struct.calcsize("3i"))
+    except OSError:
+        return False
+    return bool(struct.unpack("3i", told)[1] == os.geteuid())

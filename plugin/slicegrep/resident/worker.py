@@ -1,0 +1,220 @@
+"""One process of the engine: it answers one event at a time, and what it keeps of files lasts as long as it does."""
+
+from __future__ import annotations
+
+import gc
+import os
+import select
+import signal
+import socket
+import sys
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from slicegrep.home import home_folder
+from slicegrep.hook.cold import LATER_SECONDS
+from slicegrep.hook.events import Event, seconds_for
+from slicegrep.resident.ask import GO, MAGIC, OK, OTHER
+from slicegrep.resident.memory import Memory
+from slicegrep.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from slicegrep.resident.identity import Identities, Identity
+
+__all__ = ["IDLE", "LEAVE", "work"]
+
+IDLE, LEAVE = b"i", b"l"
+"""What a worker tells the supervisor: it can have the next event; the engine is older than who asked it, and is to leave."""
+
+MOST_HEAD = 1_000_000
+MOST_PAYLOAD = 64_000_000
+"""Bytes. The client's own limits on what a tool returns are far below."""
+ARRIVE_SECONDS = 2.0
+"""How long a question may take to arrive, once it has begun."""
+SOON_SECONDS, QUIET_SECONDS = 0.02, 0.2
+"""Without a question, before a worker does what is left of the last ones, and before it tidies up."""
+_PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Whose engine it is."""
+
+    root: str
+    home: str
+    identity: Identity
+    most_memory: int
+    """Bytes that a worker may keep of files; with three times as much in all it ends, and another one takes its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    event: str
+    root: str
+    folder: bytes
+    seconds: float
+    environment: dict[str, str]
+    payload: bytes
+
+
+def work(channel: socket.socket, place: Place, identities: Identities) -> NoReturn:
+    """Answer the connections that come over `channel` until it is closed, then end the process."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even in a call that does not return
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    memory = Memory(place.most_memory)
+    later: deque[Callable[[], None]] = deque()
+    before = _resident()
+    tidy = True
+    while True:
+        if not tidy and not select.select([channel], [], [], SOON_SECONDS if later else QUIET_SECONDS)[0]:
+            if later:
+                _do(later.popleft())
+            elif not memory.complete_one():
+                memory.settle()
+                gc.collect()
+                if _resident() - before > 3 * place.most_memory:
+                    os._exit(0)
+                tidy = True
+            continue
+        told, files, _, _ = socket.recv_fds(channel, 1, 1)
+        if not told:
+            for one in later:
+                _do(one)
+            os._exit(0)
+        tidy = False
+        verdict = IDLE
+        for file in files:
+            with socket.socket(fileno=file) as connection:
+                verdict = _serve(connection, place, identities, memory, later)
+        channel.send(verdict)
+
+
+def _do(work: Callable[[], None]) -> None:
+    """Do what is left of an event whose answer is out. It only counts: what fails is left."""
+    signal.setitimer(signal.ITIMER_REAL, LATER_SECONDS)
+    with suppress(Exception):
+        work()
+    signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def _serve(
+    connection: socket.socket,
+    place: Place,
+    identities: Identities,
+    memory: Memory,
+    later: deque[Callable[[], None]],
+) -> bytes:
+    """Answer one connection; returns what to tell the supervisor."""
+    try:
+        connection.settimeout(ARRIVE_SECONDS)
+        question = _received(connection)
+        if question is None or _gone(connection):
+            return IDLE
+        told = _refusal(question, place, identities)
+        if told:
+            connection.sendall(told + b" 0\n")
+            return LEAVE if told == GO else IDLE
+        later.extend(_answer(connection, question, memory))
+    except OSError:  # who asked is gone, or never said all of it
+        return IDLE
+    return IDLE
+
+
+def _refusal(question: _Question, place: Place, identities: Identities) -> bytes:
+    """Return b"" where the question is one for this engine: the same code, home folder and user's home."""
+    mine = identities.of(place.root)
+    asked = mine if question.root == place.root else identities.of(question.root)
+    if asked is None or asked.digest != place.identity.digest:
+        # A folder that is being replaced is no reason to go; that the engine's own is not what it loaded is one.
+        older = asked is not None and asked.newer_than(place.identity)
+        return GO if older or mine is None or mine.digest != place.identity.digest else OTHER
+    environment = question.environment
+    if environment.get("HOME") != os.environ.get("HOME") or home_folder(environment) != place.home:
+        return OTHER
+    try:
+        os.chdir(question.folder)
+    except OSError:
+        return OTHER
+    return b""
+
+
+def _answer(connection: socket.socket, question: _Question, memory: Memory) -> list[Callable[[], None]]:
+    """Answer a question; returns what is to be done later. Raises OSError where who asked is gone."""
+    settings = Settings.from_environment(question.environment)
+    seconds = min(question.seconds, seconds_for(question.event, settings))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.05))
+    event = Event(question.event, question.payload, question.environment)
+    try:
+        said = event.answer(settings, memory)
+        reply = OK + b" %d\n" % len(said) + said
+    except Exception:  # noqa: BLE001 (the process boundary; who asked tries it alone, and records what fails then)
+        reply = OTHER + b" 0\n"
+    finally:
+        os.chdir("/")
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    connection.settimeout(ARRIVE_SECONDS)
+    connection.sendall(reply)
+    return event.later
+
+
+def _received(connection: socket.socket) -> _Question | None:
+    """Return the question, None for what is none. Raises OSError where it does not arrive."""
+    data = connection.recv(1 << 16)
+    while b"\n" not in data[:100]:
+        piece = connection.recv(1 << 16) if len(data) < 100 else b""
+        if not piece:
+            return None
+        data += piece
+    line, _, data = data.partition(b"\n")
+    words = line.split(b" ")
+    if b" ".join(words[:-2]) != MAGIC or not all(word.isdigit() and len(word) < 12 for word in words[-2:]):
+        return None
+    head, payload = int(words[-2]), int(words[-1])
+    if head > MOST_HEAD or payload > MOST_PAYLOAD:
+        return None
+    pieces, length = [data], len(data)
+    while length < head + payload:
+        piece = connection.recv(1 << 18)
+        if not piece:
+            return None
+        pieces.append(piece)
+        length += len(piece)
+    whole = b"".join(pieces)
+    return _question(whole[:head], whole[head : head + payload])
+
+
+def _question(head: bytes, payload: bytes) -> _Question | None:
+    parts = head.split(b"\0")
+    if len(parts) < 4 or not parts[3].isdigit():
+        return None
+    pairs = [part.decode("utf-8", "surrogateescape").partition("=") for part in parts[4:]]
+    return _Question(
+        parts[0].decode("ascii", "replace"),
+        parts[1].decode("utf-8", "surrogateescape"),
+        parts[2],
+        int(parts[3]) / 1000,
+        {name: value for name, _, value in pairs},
+        payload,
+    )
+
+
+def _gone(connection: socket.socket) -> bool:
+    """Whether who asked has given up while the question waited."""
+    return bool(select.select([connection], [], [], 0)[0])
+
+
+def _resident() -> int:
+    """Return the bytes of memory that the process takes now; on systems that do not tell, the most it took."""
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            return int(file.read().split()[1]) * _PAGE
+    except OSError:
+        import resource  # noqa: PLC0415 (where there is no /proc)
+
+        most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        return most if sys.platform == "darwin" else most * 1024
