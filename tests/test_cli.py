@@ -85,7 +85,7 @@ def test_stats_adds_the_ledger_up(
     ledger.record(str(tmp_path), "fail", event="pre-read", cause="ValueError at x.py:1")
     assert main(["stats"]) == 0
     text = capsys.readouterr().out
-    assert "~8,000 tokens saved" in text and "/p" in text and "ValueError at x.py:1" in text
+    assert "~8,000  saved   89%" in text and "/p" in text and "ValueError at x.py:1" in text
     assert main(["stats", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["total"]["net"] == found["projects"]["/p"]["net"] == 8000
@@ -98,7 +98,8 @@ def test_stats_of_an_empty_home_is_zeros(
     """Nothing was done yet."""
     monkeypatch.setenv("SLICEGREP_HOME", str(tmp_path / "none"))
     assert main(["stats"]) == 0
-    assert "reads intercepted   0" in capsys.readouterr().out
+    assert capsys.readouterr().out == "Nothing is recorded yet.\n"
+    assert not (tmp_path / "none").exists()
 
 
 def test_enclosing_takes_columns_and_answers_the_good_locations(

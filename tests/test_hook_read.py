@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hook_process import Session, lines_of, run_hook
+from slicegrep import ledger
 
 BIG = Path(argparse.__file__)
 """A large published file that every Python has."""
@@ -120,6 +121,10 @@ def test_the_second_whole_read_passes_and_counts(session: Session, big: Path) ->
     """Never a trap (claude-mem#1719, claude-code#88118); what it costs is set against the saving."""
     session.read(big)
     assert session.before(big) == {}
+    whole = session.payload("Read", {"file_path": str(big)}, tool_use_id="toolu_2")
+    assert session.fire("post-read", {**whole, "tool_response": {"type": "text"}}) == {}
+    assert session.fire("post-read", {**whole, "tool_response": {"type": "file_unchanged"}}) == {}
+    ledger.settle(str(session.home))
     again = [row for row in session.ledger() if row["kind"] == "again"]
     read = [row for row in session.ledger() if row["kind"] == "read"]
     assert [row["tokens"] for row in again] == [read[0]["before"]]
@@ -298,7 +303,7 @@ def test_a_stuck_c_call_does_not_hold_the_hook_up(session: Session, big: Path) -
         "import re, sys\n"
         f"sys.path.insert(0, {str(Path(__file__).parents[1] / 'plugin')!r})\n"
         "from slicegrep.hook import read\n"
-        "read.before = lambda *_: re.match('(a+)+$', 'a' * 60 + 'b')\n"
+        "read.before = lambda *_, **__: re.match('(a+)+$', 'a' * 60 + 'b')\n"
         "from slicegrep.hook import __main__ as hook\n"
         "sys.argv = ['hook', 'pre-read', '']\n"
         "hook.main()\n"

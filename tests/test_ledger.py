@@ -10,7 +10,8 @@ import time
 from pathlib import Path
 
 from slicegrep import ledger
-from slicegrep.stats import report, told
+from slicegrep.commands.stats import told
+from slicegrep.stats import report
 
 PLUGIN = Path(__file__).resolve().parents[1] / "plugin"
 
@@ -75,7 +76,7 @@ class Noted:
         kept = {"agent": agent, "path": path, "project": "p", "lines": 200, "offered": [[41, 10]]}
         kept |= {"costs": ledger.costs_of([10] * 200), "whole": 2_000}
         ledger.keep_costs(str(self.state), f"k{len(path)}{agent}", kept)
-        self.note({"delivered": path, "agent_id": agent, "t": 1_000.0})
+        self.note({"intercepted": path, "agent_id": agent, "t": 1_000.0})
 
     def note(self, *notes: object) -> None:
         with (self.state / "reads").open("a") as file:
@@ -83,7 +84,14 @@ class Noted:
 
     def read(self, path: str = "", agent: str = "", **ranged: int) -> None:
         more = {"agent_id": agent} if agent else {}
-        self.note({"cwd": self.home, **more, "tool_input": {"file_path": path or self.path, **ranged}})
+        self.note(
+            {
+                "cwd": self.home,
+                **more,
+                "tool_input": {"file_path": path or self.path, **ranged},
+                "shown": True,
+            }
+        )
 
     def again(self) -> list[dict[str, object]]:
         assert ledger.settle(self.home)
@@ -99,7 +107,8 @@ def test_ranges_read_after_an_interception_are_set_against_it(tmp_path: Path) ->
     noted.read(str(tmp_path / "b.py"), offset=11, limit=20)
     noted.read("a.py", offset=41, limit=10)
     noted.read()
-    noted.note({"tool_input": {"file_path": "a\0b"}}, {"tool_input": 5}, 7)
+    noted.note({"tool_input": {"file_path": "a\0b"}, "shown": True}, {"tool_input": 5, "shown": True}, 7)
+    noted.note({"cwd": noted.home, "tool_input": {"file_path": noted.path}})  # asked for, and refused
     rows = noted.again()
     assert [(row["tokens"], row["whole"], row["offered"]) for row in rows] == [
         (200, False, False),
@@ -137,7 +146,7 @@ def test_a_note_that_is_cut_off_waits_for_its_end(tmp_path: Path) -> None:
     """A launcher may be writing it."""
     noted = Noted(tmp_path)
     noted.deliver()
-    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 5}})
+    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 5}, "shown": True})
     with (noted.state / "reads").open("a") as file:
         file.write(line[:20])
     assert noted.again() == []
@@ -186,7 +195,7 @@ def test_settling_beside_launchers_and_others_that_settle_counts_each_read_once(
     """Two shells note, three processes settle, until all have ended."""
     noted = Noted(tmp_path)
     noted.deliver()
-    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 1}})
+    line = json.dumps({"tool_input": {"file_path": noted.path, "limit": 1}, "shown": True})
     words = ["sh", "-c", _NOTING, "sh", line, str(noted.state / "reads")]
     settling = f"import sys; sys.path.insert(0, {str(PLUGIN)!r})\nfrom slicegrep import ledger\n"
     settling += (
@@ -237,7 +246,7 @@ def test_net_can_be_negative_and_is_said() -> None:
     found = report(rows)
     assert found.total.net == 3000 - 1200 - 3000 - 30
     assert found.projects["p"].net == found.sessions["s"].net == found.total.net
-    assert "-1,230 tokens" in told(found)
+    assert "~-1,230  saved" in told(found)
 
 
 def test_a_file_that_the_client_refuses_is_not_counted_as_saved() -> None:

@@ -11,7 +11,7 @@ from slicegrep.arisen import arisen
 from slicegrep.bytecode import MENDED, mend
 from slicegrep.commands import COMMANDS
 from slicegrep.commands.parser import Parser, UsageError
-from slicegrep.terminal import complain, open_streams, write
+from slicegrep.terminal import complain, open_streams
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -126,7 +126,10 @@ def _parser() -> Parser:
     mcp.set_defaults(run=_mcp)
 
     stats = command("stats")
-    stats.add_argument("--json", action="store_true", help="for programs")
+    stats.add_argument("--since", default="", metavar="WHEN", help="36h, 7d, 2w, or a day like 2026-11-30")
+    stats.add_argument("--project", default="", metavar="DIR", help="only what was done for this project")
+    stats.add_argument("--session", default="", metavar="ID", help="only sessions whose id begins like this")
+    stats.add_argument("--json", action="store_true", help="for programs (docs/json.md)")
     stats.set_defaults(run=_stats)
 
     doctor = command("doctor")
@@ -189,15 +192,9 @@ def _mcp(parsed: Namespace) -> int:
 
 
 def _stats(parsed: Namespace) -> int:
-    from slicegrep import ledger
-    from slicegrep.home import home_folder
-    from slicegrep.stats import report, told
+    from slicegrep.commands.stats import print_stats
 
-    home = home_folder(os.environ)
-    ledger.settle(home)
-    found = report(ledger.rows(home))
-    write(found.model_dump_json(indent=1) if parsed.json else told(found))
-    return 0
+    return print_stats(parsed)
 
 
 def _doctor(parsed: Namespace) -> int:

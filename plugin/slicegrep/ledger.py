@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Callable, Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
-from slicegrep.home import append_private, replace_private
+from slicegrep.home import append_private, open_plain, replace_private
 
 __all__ = [
     "again_tokens",
     "costs_of",
     "keep_costs",
-    "marks_of",
+    "parsed",
     "project_of",
     "record",
     "rows",
@@ -46,17 +46,31 @@ def _append(home: str, found: Sequence[Mapping[str, object]]) -> None:
     append_private(os.path.join(home, "ledger", name), text.encode())
 
 
-def rows(home: str, since: float = 0.0) -> Iterator[dict[str, object]]:
-    """Yield the rows from `since` on (seconds since the epoch), oldest file first. A damaged row is passed over."""
+def parsed(line: bytes) -> dict[str, object]:
+    """Return the row that a line holds; {} for a damaged one."""
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def rows(
+    home: str, since: float = 0.0, parse: Callable[[bytes], dict[str, object]] = parsed
+) -> Iterator[dict[str, object]]:
+    """Yield the rows from `since` on (seconds since the epoch), oldest file first. A damaged row is passed over.
+
+    `parse` is `parsed`, or a quicker one.
+    """
     folder = os.path.join(home, "ledger")
     # A row is written into the month in which it was written down, which is never before the month that it tells of.
     first = time.strftime("%Y-%m", time.gmtime(max(since, 0.0))) + ".jsonl"
     for name in _names(folder):
         if not name.endswith(".jsonl") or name < first:
             continue
-        with suppress(OSError), open(os.path.join(folder, name), "rb") as file:
+        with suppress(OSError), open_plain(os.path.join(folder, name)) as file:
             for line in file:
-                row = _parsed(line)
+                row = parse(line)
                 if isinstance(row.get("kind"), str) and (not since or _when(row) >= since):
                     yield row
 
@@ -73,9 +87,6 @@ def costs_of(lines: Sequence[int]) -> list[int]:
     """Return [step, tokens of the first step lines, of the next, ...] for the tokens of each line: prices for ranges."""
     step = max(1, -(-len(lines) // _ENTRIES))
     return [step, *(sum(lines[start : start + step]) for start in range(0, len(lines), step))]
-
-
-marks_of = costs_of
 
 
 def again_tokens(costs: Sequence[int], lines: int, offset: int, limit: int) -> int:
@@ -146,8 +157,12 @@ def settle(home: str, wait: float = 0.0) -> bool:
     """
     if not os.path.isdir(home):
         return True
+    until = time.monotonic() + wait
     try:
-        handle = _all_counted(home, time.monotonic() + wait)
+        while (handle := _lock_to_settle(home)) is None:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(0.02)
     except OSError:
         return False
     try:
@@ -162,17 +177,14 @@ def settle(home: str, wait: float = 0.0) -> bool:
     return True
 
 
-def _all_counted(home: str, until: float) -> int:
-    """Return the lock of who settles, -1 where there are no such locks. Raises OSError, also past `until`."""
-    while True:
-        try:  # noqa: PERF203 (it waits)
-            return uncounted(home, shared=False)
-        except ImportError:
-            return -1
-        except BlockingIOError:
-            if time.monotonic() >= until:
-                raise
-            time.sleep(0.02)
+def _lock_to_settle(home: str) -> int | None:
+    """Return the lock, -1 where there are no such locks, None while it is held. Raises OSError."""
+    try:
+        return uncounted(home, shared=False)
+    except ImportError:
+        return -1
+    except BlockingIOError:
+        return None
 
 
 def _settle_killed(home: str) -> None:
@@ -198,7 +210,7 @@ def _settle_session(home: str, session: str) -> None:
     """
     state = os.path.join(home, "state", session)
     try:
-        with open(os.path.join(state, _SPOOL), "rb") as file:
+        with open_plain(os.path.join(state, _SPOOL)) as file:
             noted = os.fstat(file.fileno())
             settled = _settled(state)
             if settled >= noted.st_size:
@@ -219,7 +231,7 @@ def _settle_session(home: str, session: str) -> None:
 
 def _settled(state: str) -> int:
     try:
-        with open(os.path.join(state, _SETTLED), "rb") as file:
+        with open_plain(os.path.join(state, _SETTLED)) as file:
             return max(0, int(file.read(20)))
     except (OSError, ValueError):
         return 0
@@ -228,25 +240,25 @@ def _settled(state: str) -> int:
 def _rows_of(
     home: str, session: str, data: bytes, settled: int, last_change: float
 ) -> list[dict[str, object]]:
-    """Return the rows for the lines from byte `settled` on; those before tell what had been delivered by then."""
+    """Return the rows for the lines from byte `settled` on; those before tell what had been intercepted by then."""
     prices = _prices(os.path.join(home, "state", session))
-    delivered: set[tuple[str, str]] = set()
+    intercepted: set[tuple[str, str]] = set()
     at = last_change
     place = 0
     found: list[dict[str, object]] = []
     for line in data.split(b"\n"):
         new, place = place >= settled, place + len(line) + 1
-        if not new and b'"delivered"' not in line:
+        if not new and b'"intercepted"' not in line:
             continue
-        note = _parsed(line)
-        key = _agent(note), note.get("delivered")
-        if isinstance(key[1], str):  # before its interception a read cost nothing extra
-            delivered.add((key[0], key[1]))
+        note = parsed(line)
+        path = note.get("intercepted")
+        if isinstance(path, str):  # before its interception a read cost nothing extra
+            intercepted.add((_agent(note), path))
             at = _when(note) or at
         elif new and isinstance(note.get("failed"), str):
             found.append(_row(at, "fail", {"session": session, **_failure(home, note)}))
         elif new:
-            values = _again(note, prices, delivered)
+            values = _again(note, prices, intercepted)
             if values:
                 found.append(_row(at, "again", {"session": session, **values}))
     return found
@@ -279,10 +291,10 @@ def _failure(home: str, note: Mapping[str, object]) -> dict[str, object]:
 def _again(
     note: Mapping[str, object],
     prices: Mapping[tuple[str, str], Mapping[str, object]],
-    delivered: set[tuple[str, str]],
+    intercepted: set[tuple[str, str]],
 ) -> dict[str, object] | None:
-    """Return what a read of a file cost that had been delivered to the same agent; None for any other read."""
-    given = note.get("tool_input")
+    """Return what a read of a file cost that had been intercepted for the same agent, and delivered; None for any other read."""
+    given = note.get("tool_input") if note.get("shown") else None
     if not isinstance(given, dict) or not isinstance(given.get("file_path"), str):
         return None
     try:
@@ -291,7 +303,7 @@ def _again(
     except ValueError:  # a NUL in the path
         return None
     price = prices.get(key)
-    if price is None or key not in delivered:
+    if price is None or key not in intercepted:
         return None
     costs, lines, total = price.get("costs"), price.get("lines"), price.get("whole")
     if not isinstance(costs, list) or not isinstance(lines, int) or not isinstance(total, int):
@@ -315,8 +327,8 @@ def _prices(state: str) -> dict[tuple[str, str], Mapping[str, object]]:
     folder = os.path.join(state, "costs")
     found: dict[tuple[str, str], Mapping[str, object]] = {}
     for name in _names(folder):
-        with suppress(OSError), open(os.path.join(folder, name), "rb") as file:
-            price = _parsed(file.read(1_000_000))
+        with suppress(OSError), open_plain(os.path.join(folder, name)) as file:
+            price = parsed(file.read(1_000_000))
             found[str(price.get("agent")), str(price.get("path"))] = price
     return found
 
@@ -326,11 +338,3 @@ def _names(folder: str) -> list[str]:
         return sorted(os.listdir(folder))
     except OSError:
         return []
-
-
-def _parsed(line: bytes) -> dict[str, object]:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return {}
-    return row if isinstance(row, dict) else {}

@@ -93,13 +93,12 @@ def _added(count: Callable[[str], int], own: Mapping[str, object], said: Mapping
 
 
 def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]) -> None:
-    """Have `write` done with the exact counter once the answer is out; at once, without one, where that cannot be.
+    """Have `write` done with the exact counter once the answer is out; at once, without one, where there is no vocabulary.
 
     Who wants the ledger's rows waits for those that are on their way (`ledger.settle`).
     """
-    later = getattr(call, "later", None)
     vocabulary = os.path.join(call.home, "vocab")
-    if later is None or not os.path.exists(os.path.join(vocabulary, VOCABULARY_NAME)):
+    if not os.path.exists(os.path.join(vocabulary, VOCABULARY_NAME)):
         write(None)
         return
     handle = -1
@@ -113,4 +112,4 @@ def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]
             if handle >= 0:
                 os.close(handle)
 
-    later.append(count_and_write)
+    call.later.append(count_and_write)

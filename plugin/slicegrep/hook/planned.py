@@ -23,12 +23,12 @@ __all__ = [
     "drop_orphans",
     "end_try",
     "first_try",
-    "mark_delivered",
     "mark_seen",
-    "seen_before",
+    "note_shown",
     "store_plan",
     "sweep",
     "take_plan",
+    "was_seen",
 ]
 
 ORPHAN_SECONDS = 3600.0
@@ -51,35 +51,35 @@ def _seen_file(call: Call, real_path: str, kind: str = "seen") -> str:
     return os.path.join(call.state, kind, name)
 
 
-def mark_seen(call: Call, real_path: str, note: dict[str, object]) -> bool:
+def mark_seen(call: Call, real_path: str) -> bool:
     """Note that this agent's read of the file is intercepted. False where it was already: parallel reads race here.
 
+    What is read of the file from here on is set against the interception, once it has been delivered. Raises OSError.
+    """
+    if not create_private(_seen_file(call, real_path), b""):
+        return False
+    _note(call, {"intercepted": real_path, "t": round(time.time(), 3)})
+    return True
+
+
+def was_seen(call: Call, real_path: str) -> bool:
+    """Whether this agent's read of the file was intercepted before."""
+    return os.path.lexists(_seen_file(call, real_path))
+
+
+def note_shown(call: Call) -> None:
+    """Note, as the launcher does, that the client showed lines of a file, in a session with interceptions.
+
     Raises OSError.
     """
-    return create_private(_seen_file(call, real_path), json.dumps(note, separators=(",", ":")).encode())
+    if call.response.get("type") == "text" and os.path.exists(os.path.join(call.state, "reads")):
+        asked = {name: call.given[name] for name in ("file_path", "offset", "limit") if name in call.given}
+        _note(call, {"cwd": call.cwd, "tool_input": asked, "shown": True})
 
 
-def mark_delivered(call: Call, real_path: str, note: dict[str, object]) -> None:
-    """Note that the model was shown the slices: from here on, what is read of the file again is set against them.
-
-    Raises OSError.
-    """
-    kept = json.dumps({**note, "delivered": True}, separators=(",", ":")).encode()
-    replace_private(_seen_file(call, real_path), kept)
-    row = json.dumps({"delivered": real_path, "agent_id": call.agent}, separators=(",", ":")).encode()
+def _note(call: Call, values: dict[str, object]) -> None:
+    row = json.dumps({**values, "agent_id": call.agent}, separators=(",", ":")).encode()
     append_private(os.path.join(call.state, "reads"), row + b"\n")
-
-
-def seen_before(call: Call, real_path: str) -> dict[str, object] | None:
-    """Return the note of an earlier interception, {} where it cannot be read, None where there was none."""
-    try:
-        with open(_seen_file(call, real_path), "rb") as file:
-            note = json.loads(file.read(1_000_000))
-    except FileNotFoundError:
-        return None
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return note if isinstance(note, dict) else {}
 
 
 def _plan_file(call: Call) -> str:

@@ -11,6 +11,7 @@ from fnmatch import fnmatch
 from slicegrep import ledger, render
 from slicegrep.hook import planned
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.hook.counted import record_shown
 from slicegrep.languages import language_of
 from slicegrep.plan import Plan  # noqa: TC001 (as above)
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
@@ -51,10 +52,7 @@ def before(
     real = os.path.realpath(path)
     if not language_of(real) or _excluded(path, real, settings.exclude):
         return None
-    earlier = planned.seen_before(call, real)
-    if earlier is not None:
-        if earlier.get("delivered"):
-            _count_again(call, real, earlier)
+    if planned.was_seen(call, real):
         return None
     source = read_source(real, max_bytes=settings.max_bytes)
     if source is None or not shown_as_is(source) or _could_break_out(path, source):
@@ -77,12 +75,12 @@ def before(
     note: dict[str, object] = {
         "project": ledger.project_of(real, call.cwd),
         "path": real,
-        "lines": plan.total,
-        "before": plan.tokens_before,
-        "marks": ledger.marks_of(prepared.costs),
+        "costs": ledger.costs_of(prepared.costs),
+        "ms": _since(started),
+        "warm": call.warm,
     }
-    planned.store_plan(call, plan, {**note, "ms": _since(started)})
-    if not planned.mark_seen(call, real, note):
+    planned.store_plan(call, plan, note)
+    if not planned.mark_seen(call, real):
         planned.take_plan(call)
         return None
     narrowed = {**call.given, "offset": plan.start, "limit": plan.end - plan.start + 1}
@@ -100,6 +98,8 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
     started = time.perf_counter()
     taken = planned.take_plan(call) if call.tool == "Read" and call.use_id else None
     if taken is None:
+        with suppress(OSError):
+            planned.note_shown(call)
         return None
     plan, note = taken
     if not _as_planned(call.response, plan.start, plan.end - plan.start + 1):
@@ -112,18 +112,18 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
     text = render.delivery(plan, source)
     if render.utf16_units(text) >= render.TEXT_LIMIT + 1:
         return None
-    _record(
-        call.home,
-        "read",
-        session=call.session,
-        agent=call.agent,
-        after=plan.tokens_after,
-        budget=plan.budget,
-        raised=plan.raised,
-        **{**note, "ms": [note.get("ms"), _since(started)]},
-    )
-    with suppress(OSError):
-        planned.mark_delivered(call, str(note["path"]), note)
+    real, costs = str(note["path"]), note.get("costs")
+    row: dict[str, object] = {
+        "project": note.get("project"),
+        "path": real,
+        "lines": plan.total,
+        "budget": plan.budget,
+        "raised": plan.raised,
+        "ms": [note.get("ms"), _since(started)],
+        "warm": [note.get("warm"), call.warm],
+    }
+    with suppress(OSError):  # a full disk: the model's answer matters more than our count
+        record_shown(call, plan, source, text, row, costs=costs if isinstance(costs, list) else [])
     answer: dict[str, object] = {
         "hookSpecificOutput": {"hookEventName": "PostToolUse", "additionalContext": text}
     }
@@ -186,25 +186,6 @@ def _excluded(path: str, real: str, globs: str) -> bool:
         for form in (glob, f"*/{glob}", f"{glob}/*", f"*/{glob}/*")
         for name in names
     )
-
-
-def _count_again(call: Call, real: str, note: Mapping[str, object]) -> None:
-    _record(
-        call.home,
-        "again",
-        session=call.session,
-        agent=call.agent,
-        project=note.get("project"),
-        path=real,
-        tokens=note.get("before", 0),
-        whole=True,
-    )
-
-
-def _record(home: str, kind: str, **values: object) -> None:
-    """Note it in the ledger; on a full disk the model's answer matters more than our count."""
-    with suppress(OSError):
-        ledger.record(home, kind, **values)
 
 
 def _since(started: float) -> float:

@@ -9,9 +9,9 @@ from contextlib import suppress
 from slicegrep import ledger
 from slicegrep.hook import search_output
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.hook.counted import record_annotated
 from slicegrep.hook.memory import add_recent
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
-from slicegrep.tokens import estimate
 
 TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
@@ -39,37 +39,18 @@ def after(
         done = search_output.outcome(payload, settings, environment, outline_of)
     with suppress(OSError):  # a full disk: the answer matters more than our notes
         if done.hits or done.late:
-            _record(call, done, started, payload)
+            _record(call, done, started)
         add_recent(call, search_output.remember(payload))
     return done.answer
 
 
-def _record(call: Call, done: search_output.Outcome, started: float, payload: Mapping[str, object]) -> None:
-    ledger.record(
-        call.home,
-        "annotate",
-        session=call.session,
-        agent=call.agent,
-        project=ledger.project_of(call.cwd + "/", call.cwd),
-        hits=done.hits,
-        annotated=done.annotated,
-        late=done.late,
-        added=_added(done.answer, payload),
-        ms=round((time.perf_counter() - started) * 1000, 1),
-    )
-
-
-def _added(answer: dict[str, object] | None, payload: Mapping[str, object]) -> int:
-    """Return about how many tokens the answer makes the model read beyond the tool's own output."""
-    said = (answer or {}).get("hookSpecificOutput")
-    if not isinstance(said, dict):
-        return 0
-    beside = said.get("additionalContext")
-    if isinstance(beside, str):
-        return estimate(beside)
-    return max(0, _tokens(said.get("updatedToolOutput")) - _tokens(payload.get("tool_response")))
-
-
-def _tokens(output: object) -> int:
-    values = output.values() if isinstance(output, dict) else ()
-    return sum(estimate(value) for value in values if isinstance(value, str))
+def _record(call: Call, done: search_output.Outcome, started: float) -> None:
+    row: dict[str, object] = {
+        "project": ledger.project_of(call.cwd + "/", call.cwd),
+        "hits": done.hits,
+        "annotated": done.annotated,
+        "late": done.late,
+        "ms": round((time.perf_counter() - started) * 1000, 1),
+        "warm": call.warm,
+    }
+    record_annotated(call, done.answer, row)
