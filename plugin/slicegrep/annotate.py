@@ -10,16 +10,20 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from slicegrep.languages import language_of
+from slicegrep.shown import imitates_frame, printable
 from slicegrep.source import read_source
 from slicegrep.types import Source, Symbol
 
-__all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "utf16_length"]
+__all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "told_name", "utf16_length"]
 
 ARROW = " ⟵ "
 """What stands between a printed line and the name."""
 
 MOST_HITS = 1_000
 """Match lines that are looked at in one output."""
+
+LONGEST_NAME = 200
+"""Characters of a name that are told; of a longer one they are its end. A name can be any text: `{"run this": function () {}}`."""
 
 DefinitionsOf = Callable[[Sequence[tuple[Source, Sequence[int]]]], Sequence[Sequence["Symbol | None"]]]
 """The innermost definitions around 1-based lines of some sources, in their order: one look into an index, or one call of
@@ -120,6 +124,17 @@ def annotate(
             return Annotated(text, 0, 0, (), late=True)
     rows = tuple(row for index in sorted(found) if (row := _agreed(found[index])) is not None)
     return _composed(text, lines, rows, len(found), room, ranges=ranges)
+
+
+def told_name(symbol: Symbol) -> str:
+    """Return a definition's qualified name for a line of output: short, in one line, without what stands before it there.
+
+    "" where it could pass for more than a name.
+    """
+    name = printable(" ".join(symbol.qualified.split())).replace(ARROW.strip(), "?")
+    if imitates_frame(name):
+        return ""
+    return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
 
 
 def utf16_length(text: str) -> int:
@@ -295,7 +310,8 @@ def _agreed(rows: list[Row | None]) -> Row | None:
     if first is None:
         return None
     label = _label(first.symbol)
-    return first if all(row is not None and _label(row.symbol) == label for row in rows[1:]) else None
+    same = all(row is not None and _label(row.symbol) == label for row in rows[1:])
+    return first if same and told_name(first.symbol) else None
 
 
 def _label(symbol: Symbol) -> tuple[str, int, int]:
@@ -306,7 +322,7 @@ def _composed(
     text: str, lines: list[str], rows: tuple[Row, ...], hits: int, room: int, *, ranges: bool
 ) -> Annotated:
     """Put as much as the room allows after the lines: all with ranges, else all names, else the first names."""
-    names = [ARROW + " ".join(row.symbol.qualified.split()) for row in rows]
+    names = [ARROW + told_name(row.symbol) for row in rows]
     chosen = names
     if ranges:
         full = [f"{name} {row.symbol.start}-{row.symbol.end}" for name, row in zip(names, rows, strict=True)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["printable"]
+__all__ = ["imitates_frame", "printable"]
 
 _CONTROLS = (*range(32), *range(0x7F, 0xA0))
 _LINE_ENDS = (0x2028, 0x2029)
@@ -16,6 +16,9 @@ _UNSEEN = (
     *range(0xE0000, 0xE0080),
 )
 """A person does not see them, a model may read them: the last are the letters of ASCII once more."""
+
+_FRAME_MARKS = ("system-reminder", "function_calls>", "function_results>", "antml:")
+"""Of the tags that frame what a model is told, in small letters."""
 
 _ESCAPED = {
     **{code: f"\\x{code:02x}" for code in _CONTROLS},
@@ -31,3 +34,9 @@ def printable(text: str) -> str:
     Bytes of a path that are no UTF-8 (lone surrogates) stay as they are: where it is printed they become what they were.
     """
     return text if text.isprintable() else text.translate(_ESCAPED)
+
+
+def imitates_frame(text: str) -> bool:
+    """Whether a text holds what could end the frame that the client puts around a hook's text, or pass for another one."""
+    small = text.lower()
+    return any(mark in small for mark in _FRAME_MARKS)

@@ -15,6 +15,7 @@ from slicegrep.hook.counted import record_shown
 from slicegrep.languages import language_of
 from slicegrep.plan import Plan  # noqa: TC001 (as above)
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
+from slicegrep.shown import imitates_frame
 from slicegrep.source import read_source, shown_as_is
 from slicegrep.types import Source  # noqa: TC001 (as above)
 
@@ -24,8 +25,6 @@ TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.prepared import Prepared
 
-_FRAME_MARKS = ("system-reminder", "function_calls>", "function_results>", "antml:")
-"""Of the tags that frame what a model is told; in whatever case."""
 _WHOLE = ("offset", "limit", "pages", "allow_large")
 
 
@@ -136,12 +135,8 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
 
 
 def _could_break_out(path: str, source: Source) -> bool:
-    """Whether a name or a line could end the frame that the client puts around a hook's text, or make another one.
-
-    Nothing else is changed in what a file says: an Edit must be able to copy it.
-    """
-    told = f"{path}\n{source.text}".lower()
-    return not path.isprintable() or any(mark in told for mark in _FRAME_MARKS)
+    """Whether a name or a line could pass for a frame of the client's. What a file says is not changed: an Edit must be able to copy it."""
+    return not path.isprintable() or imitates_frame(path) or imitates_frame(source.text)
 
 
 def _sound(plan: Plan, total: int) -> bool:

@@ -8,13 +8,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
 
-from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, utf16_length
+from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, told_name, utf16_length
 from slicegrep.client_version import REPLACES_OUTPUT, client_version
 from slicegrep.home import home_folder
 from slicegrep.references import find_references
 from slicegrep.search_command import SearchCommand, search_command
 from slicegrep.search_roots import search_roots
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
+from slicegrep.shown import imitates_frame, printable
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
 TYPE_CHECKING = False  # as above
@@ -192,7 +193,7 @@ def _replaced(searched: _Searched, done: Annotated, block: str) -> Outcome:
 
 def _beside(searched: _Searched, done: Annotated, block: str) -> Outcome:
     """Tell the definitions in a text of their own, for clients that let no hook change a result."""
-    label = " ".join(searched.label[:100].split())
+    label = printable(" ".join(searched.label[:100].split()))
     lines = [f"slicegrep: the definitions around the hits of `{label}` (path:line: ⟵ name start-end)"]
     room = _MOST_CONTEXT - utf16_length(lines[0])
     for row in done.rows:
@@ -204,13 +205,16 @@ def _beside(searched: _Searched, done: Annotated, block: str) -> Outcome:
     told = len(lines) - 1
     if block and utf16_length(block) + 1 < room:
         lines.append(block)
-    said = _specific("additionalContext", "\n".join(lines)) if told else None
+    text = "\n".join(lines)
+    if imitates_frame(text):  # a file's name can be any text
+        return Outcome(None, done.hits, 0, done.late)
+    said = _specific("additionalContext", text) if told else None
     return Outcome(said, done.hits, told, done.late)
 
 
 def _context_line(row: Row) -> str:
     symbol = row.symbol
-    return f"{row.path}:{row.line}:{ARROW}{' '.join(symbol.qualified.split())} {symbol.start}-{symbol.end}"
+    return f"{printable(row.path)}:{row.line}:{ARROW}{told_name(symbol)} {symbol.start}-{symbol.end}"
 
 
 def _specific(key: str, value: object) -> dict[str, object]:
