@@ -9,6 +9,7 @@ from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING
 
 from slicegrep.blocks import blocks_of
+from slicegrep.lexicon import Lexicon
 from slicegrep.pack import Sums
 from slicegrep.render import utf16_units
 from slicegrep.tokens import weigh
@@ -94,6 +95,11 @@ class Prepared:
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the file."""
         return blocks_of(self.source, self.outline)
+
+    @cached_property
+    def lexicon(self) -> Lexicon:
+        """The words of the file, those of its definitions' names among them."""
+        return Lexicon(self.source.lines, [symbol.name for symbol in self.outline.symbols])
 
     @cached_property
     def columns(self) -> dict[str, Sequence[float]]:

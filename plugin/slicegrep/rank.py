@@ -6,9 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slicegrep.evidence import LONGEST_LINE, Evidence, evidence_of
+from slicegrep.evidence import Evidence, evidence_of
 from slicegrep.prepared import spread
-from slicegrep.words import IDENTIFIER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,18 +78,18 @@ def rank(prepared: Prepared, focus: Focus) -> Ranking:
 
 def rank_unmatched(prepared: Prepared, ranking: Ranking) -> Ranking:
     """Score the lines of a file that holds nothing of the focus: the head, and the definitions it mentions most."""
-    source, outline = prepared.source, prepared.outline
+    outline, lines = prepared.outline, prepared.lexicon.lines
     defined: dict[str, int] = {}
     for symbol in outline.symbols:
         defined[symbol.name] = defined.get(symbol.name, 0) + 1
     mentions = dict.fromkeys(defined, 0)
-    for line in source.lines:
-        for word in IDENTIFIER.findall(line, 0, LONGEST_LINE):
+    for words in lines:
+        for word in words:
             if word in mentions:
                 mentions[word] += 1
     each = {name: count / defined[name] for name, count in mentions.items()}
     most = max(each.values(), default=0.0) or 1.0
-    gains = [UNMATCHED_REST] * len(source.lines)
+    gains = [UNMATCHED_REST] * len(lines)
     for block in ranking.evidence.blocks:
         if block.symbol >= 0:
             share = each[outline.symbols[block.symbol].name] / most

@@ -1,0 +1,60 @@
+"""The words of one file: which stand in each line, and which of them hold a name or a stem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from slicegrep.words import IDENTIFIER, stem, sub_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+__all__ = ["LONGEST_LINE", "Lexicon"]
+
+LONGEST_LINE = 2_000
+"""Characters of one line that are looked at."""
+_BETWEEN = "\n"
+"""Stands around each stem where they are one text, and in none of them."""
+
+
+class Lexicon:
+    """Made once for a file, asked for each focus: its few hundred terms are looked up, not each word of the file."""
+
+    def __init__(self, lines: Sequence[str], names: Iterable[str]) -> None:
+        """`names` are words, too, whether a line holds them or not: those of the file's definitions."""
+        same: dict[str, str] = {}
+        self.lines = [
+            tuple([same.setdefault(word, word) for word in IDENTIFIER.findall(line, 0, LONGEST_LINE)])
+            for line in lines
+        ]
+        """For each line, its identifiers in order."""
+        for name in names:
+            same.setdefault(name, name)
+        self.parts: dict[str, tuple[str, ...]] = {}
+        """For each word, the different stems of its parts, sorted."""
+        self.spelled: dict[str, list[str]] = {}
+        """The words by how they are spelled without underscores and in lower case."""
+        self.holding: dict[str, list[str]] = {}
+        """The words by the stems that are among their parts."""
+        for word in same:
+            self.spelled.setdefault(word.replace("_", "").lower(), []).append(word)
+            parts = self.parts[word] = tuple(sorted({stem(part) for part in sub_words(word)}))
+            for part in parts:
+                self.holding.setdefault(part, []).append(word)
+        self._stems = f"{_BETWEEN}{_BETWEEN.join(self.holding)}{_BETWEEN}"
+
+    def with_beginning(self, text: str) -> Iterator[str]:
+        """Yield the stems that begin with `text`."""
+        at = self._stems.find(_BETWEEN + text)
+        while at >= 0:
+            end = self._stems.index(_BETWEEN, at + 1)
+            yield self._stems[at + 1 : end]
+            at = self._stems.find(_BETWEEN + text, end)
+
+    def with_inside(self, text: str) -> Iterator[str]:
+        """Yield the stems that `text` is a part of."""
+        at = self._stems.find(text)
+        while at >= 0:
+            end = self._stems.index(_BETWEEN, at)
+            yield self._stems[self._stems.rindex(_BETWEEN, 0, at) + 1 : end]
+            at = self._stems.find(text, end)
