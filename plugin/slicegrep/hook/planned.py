@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from dataclasses import fields
 
-from slicegrep.home import append_private, create_private, replace_private
+from slicegrep.home import append_private, create_private, open_plain, replace_private
 from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
 from slicegrep.ledger import settle
 from slicegrep.plan import Omitted, Plan, Slice
@@ -100,7 +100,7 @@ def take_plan(call: Call) -> tuple[Plan, dict[str, object]] | None:
     """Return the call's plan and its note, once: the file is gone then. None where there is none or it is damaged."""
     path = _plan_file(call)
     try:
-        with open(path, "rb") as file:
+        with open_plain(path) as file:
             data = file.read(4_000_000)
         os.unlink(path)
     except OSError:
