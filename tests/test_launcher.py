@@ -187,22 +187,56 @@ def test_a_read_without_a_path_passes(stand: Stand, given: dict[str, Any]) -> No
     assert not handed(stand, read_call(given))
 
 
-def test_passed_reads_are_kept_once_the_session_has_interceptions(stand: Stand) -> None:
-    """One payload a line, private, only where `seen/` is there; a read handed over is Python's to record."""
-    small, large = (
-        read_call({"file_path": stand.file("s.py", 9)}),
-        read_call({"file_path": stand.file("l.py", LARGE), "limit": 2}),
-    )
+def read_result(given: dict[str, Any], kind: str = "text") -> bytes:
+    """Return a PostToolUse payload of Read."""
+    shown = {"type": kind, "file": {"filePath": given["file_path"], "content": "x", "numLines": 1}}
+    return line(payload_of("PostToolUse", "Read", given, shown))
+
+
+def test_what_was_shown_is_noted_once_something_was_delivered(stand: Stand) -> None:
+    """The request alone, one a line, private: of a text, not of `file_unchanged`, and only where `reads` is there."""
     kept = stand.home / "state" / SESSION / "reads"
-    stand.run("pre-read", small)
+    ranged = {"file_path": stand.file("s.py", 9), "offset": 3}
+    stand.run("post-read", read_result(ranged))
     assert not kept.exists()
-    (kept.parent / "seen").mkdir(parents=True)
-    stand.run("pre-read", small)
-    stand.run("pre-read", large)
-    stand.run("pre-read", read_call({"file_path": stand.file("l.py", LARGE)}))
-    stand.run("pre-read", spaced(json.loads(small), indent=1))
-    assert kept.read_bytes() == small + large
+    kept.parent.mkdir(parents=True)
+    kept.touch(0o600)
+    stand.run("pre-read", read_call(ranged))
+    stand.run("post-read", read_result(ranged, "file_unchanged"))
+    stand.run("post-read", spaced(json.loads(read_result(ranged)), indent=1))
+    assert kept.read_bytes() == b""
+    stand.run("post-read", read_result(ranged))
+    (row,) = kept.read_text("utf-8").splitlines()
+    wanted = payload_of("PostToolUse", "Read", ranged) | {"shown": True}
+    del wanted["tool_use_id"]
+    assert json.loads(row) == wanted
     assert kept.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize(("status", "cause"), [("1", "1"), ("137", "137")])
+def test_a_failure_of_python_is_noted_for_the_ledger(stand: Stand, status: str, cause: str) -> None:
+    """Where the session has state; with the number that the mark of a killed one is named after."""
+    kept = stand.home / "state" / SESSION / "reads"
+    stand.behave(f"os._exit({status})")
+    payload = read_call({"file_path": stand.file("l.py", LARGE)})
+    stand.run("pre-read", payload)
+    assert not kept.exists()
+    kept.parent.mkdir(parents=True)
+    stand.run("pre-read", payload)
+    row = json.loads(kept.read_text("utf-8"))
+    assert row == {"failed": "pre-read", "cause": cause, "call": int(stand.calls()[-1].words[-1])}
+
+
+@pytest.mark.parametrize("name", ["prompts", "reads"])
+def test_a_fifo_in_the_place_of_a_state_file_holds_nothing_up(stand: Stand, name: str) -> None:
+    """Nor is a link followed."""
+    folder = stand.home / "state" / SESSION
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / name)
+    stand.run("prompt", line(payload_of("UserPromptSubmit", prompt="x")))
+    stand.run("post-read", read_result({"file_path": stand.file("s.py", 9)}))
+    stand.drop_environment()
+    stand.run("pre-read", read_call({"file_path": stand.file("l.py", LARGE)}))
 
 
 @pytest.mark.parametrize("session", ["../x", "a/b", "", ".", "a" * 129, "a b", "é", 7, None])
