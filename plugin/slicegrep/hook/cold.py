@@ -52,6 +52,7 @@ def note(event: str, cause: str) -> None:
 
 def _do_apart(work: list[Callable[[], None]]) -> None:
     """Do what nobody waits for in a process of its own: neither the launcher nor the client waits for its end."""
+    faulthandler.cancel_dump_traceback_later()  # its thread does not survive a fork, and would be waited for ever
     try:
         if not hasattr(os, "fork") or os.fork():
             return
@@ -62,7 +63,7 @@ def _do_apart(work: list[Callable[[], None]]) -> None:
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):
             os.dup2(nowhere, descriptor)
-        _arm(LATER_SECONDS)  # threads do not survive a fork
+        _arm(LATER_SECONDS)
         for one in work:
             one()
     finally:
