@@ -39,7 +39,9 @@ SESSION_SECONDS = 14 * 86_400.0
 """A session that nothing was noted of for so long is not resumed any more."""
 _SWEEP_SECONDS = 86_400.0
 _WRITTEN = ("state", "run", "vocab", "graph", "pyc")
-"""Folders of the home folder in which files are written beside their place and then moved there."""
+"""Folders of the home folder in which files are made beside their place and then moved there."""
+_PARTS = (".pyc", ".sock")
+"""Of which such a file has a number behind the name: Python's byte code, the resident engine's socket."""
 
 _PLAN_FIELDS = tuple(f.name for f in fields(Plan))
 _SLICE_FIELDS = tuple(f.name for f in fields(Slice))
@@ -172,12 +174,12 @@ def sweep(home: str) -> None:
 
 
 def _drop_unfinished(home: str, now: float) -> None:
-    """Remove what was written beside its place an hour ago: `replace_private`'s `.new`, Python's `.pyc.NUMBER`."""
+    """Remove what was made beside its place an hour ago and is there still."""
     for top in _WRITTEN:
         for folder, _, names in os.walk(os.path.join(home, top)):
             for name in names:
                 begun, _, last = name.rpartition(".")
-                if last == "new" or (last.isdigit() and begun.endswith(".pyc")):
+                if last == "new" or (last.isdigit() and begun.endswith(_PARTS)):
                     path = os.path.join(folder, name)
                     with suppress(OSError):
                         if abs(now - os.stat(path).st_mtime) > ORPHAN_SECONDS:
