@@ -52,7 +52,7 @@ _INVENTED = [a + b + c for a in _SYLLABLES for b in _SYLLABLES for c in _SYLLABL
 """Some 7,000 words that no language has: a project has many of its own."""
 
 
-_TOPICS = 150
+_TOPICS = 90
 """Names that one file is about. Real files have 90 to 280 that differ, and 10 to 25 that stand nowhere else."""
 
 
@@ -82,7 +82,8 @@ def _names() -> _Words:
     ]
     chance.shuffle(pairs)
     chance.shuffle(longer)
-    return _zipf(list(dict.fromkeys([*_NOUNS, *pairs, *longer])))
+    single = words.texts[len(_NOUNS) : len(_NOUNS) + 400]
+    return _zipf(list(dict.fromkeys([*_NOUNS, *single, *pairs, *longer])))
 
 
 def _said() -> _Words:
@@ -119,7 +120,7 @@ class _Draft:
 
     def statements(self) -> range:
         """Return as many as a function has."""
-        return range(self.chance.randrange(3, 24))
+        return range(self.chance.randrange(3, 36))
 
 
 class _Endless:
