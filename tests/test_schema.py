@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from slicegrep.candidates import Chunk, Omission
 from slicegrep.result import Result
 from slicegrep.schema import Answer, IndexReport, json_schema
+from slicegrep.stats import Report, Totals
 
 PAGE = (ROOT / "docs" / "json.md").read_text("utf-8")
 BLOCKS = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)]
@@ -93,10 +94,19 @@ def test_the_documented_schema_is_the_models() -> None:
     assert BLOCKS[-1] == json_schema()
 
 
+def without_net(value: Any) -> Any:
+    """Return a report without what is worked out from the rest."""
+    if isinstance(value, dict):
+        return {name: without_net(part) for name, part in value.items() if name != "net"}
+    return value
+
+
 def test_the_documented_examples_fit() -> None:
     """The first blocks of docs/json.md."""
     Answer.model_validate(BLOCKS[0])
     IndexReport.model_validate(BLOCKS[1])
+    told = Report.model_validate(without_net(BLOCKS[2]))
+    assert json.loads(told.model_dump_json()) == BLOCKS[2]
 
 
 def test_the_documented_keys_are_the_models() -> None:
@@ -109,4 +119,6 @@ def test_the_documented_keys_are_the_models() -> None:
         list(parts["Chunk"]["properties"]),
         list(parts["Omission"]["properties"]),
         list(IndexReport.model_fields),
+        list(Report.model_fields),
+        [*Totals.model_fields, *Totals.model_computed_fields],
     ]

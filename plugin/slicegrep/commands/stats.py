@@ -136,7 +136,7 @@ def _totals(found: Report) -> list[str]:
             f"{_many(t.whole_again, 'file')} whole, {_many(t.ranges_again, 'range')}{offered}",
         ),
         (
-            "names",
+            "names added",
             t.tokens_annotations,
             f"behind {t.annotated:,} of {_many(t.hits, 'hit')} in {_many(t.searches, 'search', 'searches')}",
         ),
@@ -147,7 +147,7 @@ def _totals(found: Report) -> list[str]:
     since = time.strftime(" since %Y-%m-%d %H:%M", time.localtime(found.since)) if found.since else ""
     lines = [f"Tokens{since}:"]
     lines += [
-        f"  {name:<10}  {figure:>{wide}}  {what}"
+        f"  {name:<11}  {figure:>{wide}}  {what}"
         for (name, _, what), figure in zip(rows, figures, strict=True)
     ]
     if t.estimated:
