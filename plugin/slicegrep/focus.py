@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from slicegrep.words import IDENTIFIER, STOP_WORDS, SYNONYMS, is_code_name, stem, sub_words
 
@@ -22,7 +23,10 @@ _LONGEST = 20_000
 """Characters of one text that are looked at, half from its head and half from its end: people ask above a pasted log, or
 below it."""
 
-_LITERAL = re.compile(r"\d+(?:\.\d+)+|\b\d{3,}\b|0x[0-9a-fA-F]+|--?[a-z][\w-]{2,}|[^\W\d]\w*!|@[^\W\d]\w+")
+_NUMBER_OR_OPTION = r"\d+(?:\.\d+)+|\b\d{3,}\b|0x[0-9a-fA-F]+|--?[a-z][\w-]{2,}|@[^\W\d]\w+"
+_LITERAL = re.compile(_NUMBER_OR_OPTION)
+_LOUD = r"|[^\W\d]\w*!"
+"""A word before a `!` is looked for only in a text that has one: it takes longer than all the others."""
 
 _DOCUMENTATION = re.compile(
     r"(?i)\b(?:docs?|documentation|docstrings?|javadocs?|comments?|typos?|spelling|grammar|wording|english|license|authors?)\b"
@@ -96,6 +100,15 @@ def focus_of(
     return Focus(names, terms, literals, tuple(lines), _DOCUMENTATION.search(latest) is not None)
 
 
+@lru_cache(maxsize=16_384)
+def _spelling(word: str) -> tuple[str, tuple[str, ...], bool, bool, bool]:
+    """Return a word as a name, the stems of what it says, and whether it has several parts, is a stop-word, looks like code."""
+    lower = word.lower()
+    parts = sub_words(word)
+    stems = tuple([stem(part) for part in parts if len(part) > 1 and part not in STOP_WORDS])
+    return lower.replace("_", ""), stems, len(parts) > 1, lower in STOP_WORDS, is_code_name(word)
+
+
 def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals: dict[str, float]) -> None:
     text = cleaned(piece.text)
     marked = marked_words(text)
@@ -103,31 +116,30 @@ def _add(piece: Said, names: dict[str, float], terms: dict[str, float], literals
         raise_weight(literals, literal, piece.weight)
     before = ""
     words = [
-        w for w in IDENTIFIER.findall(text) if len(w) > 1 and (w.lower() not in STOP_WORDS or w in marked)
+        (w, spelling)
+        for w in IDENTIFIER.findall(text)
+        if len(w) > 1 and (not (spelling := _spelling(w))[3] or w in marked)
     ]
-    for place, word in enumerate(words):
-        lower = word.lower()
-        code = piece.code or word in marked or is_code_name(word)
+    for place, (word, (joined, stems, several, _, spelled_as_code)) in enumerate(words):
+        code = piece.code or spelled_as_code or word in marked
         early = place < EARLY_WORDS or (len(words) > LONG_WORDS and place >= len(words) - EARLY_WORDS)
         weight = piece.weight * (1.0 if early else LATE_WEIGHT)
-        parts = sub_words(word)
-        joined = lower.replace("_", "")
         raise_weight(names, joined, weight * (CODE_NAME_WEIGHT if code else PROSE_WEIGHT))
         if before and not code:
             raise_weight(names, before + joined, weight * JOINED_WEIGHT)
         before = "" if code else joined
-        for part in parts:
-            if len(part) > 1 and part not in STOP_WORDS:
-                share = weight * (PART_WEIGHT if len(parts) > 1 else PROSE_WEIGHT)
-                raise_weight(terms, stem(part), share)
-                for other in SYNONYMS.get(stem(part), ()):
-                    if other not in terms:
-                        terms[other] = share * SYNONYM_WEIGHT
+        share = weight * (PART_WEIGHT if several else PROSE_WEIGHT)
+        for one in stems:
+            raise_weight(terms, one, share)
+            for other in SYNONYMS.get(one, ()):
+                if other not in terms:
+                    terms[other] = share * SYNONYM_WEIGHT
 
 
 def cleaned(text: str) -> str:
     """Return the head and the end of a text, without addresses, trailers of commits and words that are data."""
-    return _TRAILER.sub("", _URL.sub(" ", _LONG_WORD.sub(" ", _ends(text))))
+    text = _LONG_WORD.sub(" ", _ends(text))
+    return _TRAILER.sub("", _URL.sub(" ", text) if "://" in text else text)
 
 
 def marked_words(text: str) -> set[str]:
@@ -152,7 +164,8 @@ def literals_of(text: str) -> list[str]:
     """Return the quoted phrases, then the numbers and options of a text, each once; of many the first and the last."""
     quoted = (next(group for group in match.groups() if group).strip() for match in _QUOTED.finditer(text))
     found = dict.fromkeys(phrase for phrase in quoted if len(phrase) > 3 and not phrase.isidentifier())
-    found.update(dict.fromkeys(match[0] for match in _LITERAL.finditer(text)))
+    pattern = re.compile(_NUMBER_OR_OPTION + _LOUD) if "!" in text else _LITERAL
+    found.update(dict.fromkeys(match[0] for match in pattern.finditer(text)))
     every = list(found)
     return (
         every if len(every) <= MOST_LITERALS else every[: MOST_LITERALS // 2] + every[-MOST_LITERALS // 2 :]
@@ -161,6 +174,9 @@ def literals_of(text: str) -> list[str]:
 
 def raise_weight(weights: dict[str, float], key: str, weight: float) -> None:
     """Count a further mention of `key`, of this weight, within REPEATED and MOST_REPEATED."""
-    old = weights.get(key, 0.0)
-    raised = max(old, weight) + REPEATED * min(old, weight)
-    weights[key] = max(old, min(raised, MOST_REPEATED * weight))
+    old = weights.get(key)
+    if old is None:
+        weights[key] = weight
+    elif old < MOST_REPEATED * weight:
+        raised = max(old, weight) + REPEATED * min(old, weight)
+        weights[key] = max(old, min(raised, MOST_REPEATED * weight))

@@ -31,6 +31,8 @@ REFERENCES_OF_ONE_OUTPUT = 8
 # The transcript's reader cuts a long prompt in its middle: the beginning tells which it is.
 _SAME = 400
 _TAIL_BYTES = 200_000
+_ESCAPE = "\x1b"
+"""Begins a colour, which may stand inside a name."""
 
 
 def add_recent(call: Call, found: Iterable[dict[str, object]]) -> None:
@@ -110,8 +112,11 @@ def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> 
         if row.get("kind") == "ref" and _same(row.get("path"), real_path) and isinstance(row.get("line"), int)
     ]
     groups: list[list[int]] = [[line for line in noted[-100:] if isinstance(line, int)]]
+    name = os.path.basename(real_path)
     groups.extend(
         [line for path, line in find_references(output, 200) if refers_to(path, real_path)]
+        if name in output or _ESCAPE in output
+        else []
         for output in reversed(log.tool_outputs[-RECENT:])
     )
     for age, group in enumerate(groups):
