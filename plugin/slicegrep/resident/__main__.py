@@ -19,9 +19,11 @@ def main() -> None:
     sys.path.insert(0, os.path.join(root, "plugin"))
     sys.path.append(sys.argv[1])
     os.umask(0o077)
-    _free_of_limits()
+    _free_of_session()
     home = sys.argv[2]
     run = os.path.join(home, "run")
+    if not os.path.isdir(run):  # `slicegrep setup --remove` was faster: nothing is made again
+        return
     idle = float(sys.argv[3]) if len(sys.argv) > 3 else IDLE_SECONDS
 
     from pathlib import Path  # noqa: PLC0415 (the path comes first)
@@ -41,15 +43,15 @@ def main() -> None:
             from slicegrep.resident import warm  # noqa: PLC0415
 
             warm.load()
-            if identities.of(root) != identity:  # changed while it was loaded: which of both is in memory?
-                record.ended()
-                return
-            from slicegrep.resident.supervisor import MOST_WORKERS, Supervisor  # noqa: PLC0415
-            from slicegrep.resident.worker import Place  # noqa: PLC0415
+            if (
+                identities.of(root) == identity
+            ):  # else it changed while it was loaded: which of both is in memory?
+                from slicegrep.resident.supervisor import MOST_WORKERS, Supervisor  # noqa: PLC0415
+                from slicegrep.resident.worker import Place  # noqa: PLC0415
 
-            place = Place(root, home, identity, MEMORY // MOST_WORKERS)
-            if Supervisor(run, place, identities, record, idle=idle).serve():
-                record.ended()
+                place = Place(root, home, identity, MEMORY // MOST_WORKERS)
+                Supervisor(run, place, identities, record, idle=idle).serve()
+            record.ended()
     except lock.Busy:
         record.listening()
     except Exception as error:
@@ -57,10 +59,17 @@ def main() -> None:
         raise
 
 
-def _free_of_limits() -> None:
-    """Take back what the session that happened to start the engine limited for its own processes, as far as it may be."""
-    import resource  # noqa: PLC0415 (not where there are no sockets to listen on)
+def _free_of_session() -> None:
+    """Take back what the session that happened to start the engine set for its own processes, as far as it may be.
 
+    A blocked SIGALRM would not end a worker in time, and an ignored SIGCHLD would not tell how one ended.
+    """
+    import resource  # noqa: PLC0415 (not where there are no sockets to listen on)
+    import signal  # noqa: PLC0415 (as above)
+
+    signal.pthread_sigmask(signal.SIG_SETMASK, ())
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what was read of files is not to be left on the disk
     for name in ("RLIMIT_FSIZE", "RLIMIT_CPU", "RLIMIT_NOFILE"):
         limit = getattr(resource, name)
         _, most = resource.getrlimit(limit)

@@ -1,10 +1,11 @@
 """How a hook puts its event to the resident engine, and how one is started: nothing is imported but what a socket needs."""
 
-# ruff: noqa: PLC0415, SLF001 - imports are what this module saves; `posix._exit` is `os._exit`
+# ruff: noqa: SLF001 - `posix._exit` is `os._exit`
 
 import _socket
 import posix
 import sys
+import time
 
 __all__ = [
     "ANSWERED",
@@ -76,8 +77,12 @@ def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
         return Reply(START)
     if known.st_uid != posix.geteuid() or known.st_mode & 0o077:
         return Reply(COLD)  # somebody else's folder, or one that others can write to
+    try:
+        folder = posix.getcwdb()
+    except OSError:  # deleted
+        return Reply(COLD)
     seconds = _seconds(event, environment)
-    head = [event.encode(), _bytes(root), posix.getcwdb(), b"%d" % (seconds * 1000)]
+    head = [event.encode(), _bytes(root), folder, b"%d" % (seconds * 1000)]
     head += [
         name + b"=" + value
         for name, value in environment.items()
@@ -99,14 +104,16 @@ def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
 
 
 def _exchange(connection: _socket.socket, request: bytes, seconds: float) -> Reply:
+    until = time.monotonic() + seconds
     try:
         if connection.recv(1) != TAKEN:
             return Reply(COLD)
     except OSError:
         return Reply(COLD)
-    connection.settimeout(seconds)
     try:
+        connection.settimeout(max(until - time.monotonic(), 0.001))
         connection.sendall(request)
+        connection.settimeout(max(until - time.monotonic(), 0.001))  # it comes in one piece, or not at all
         pieces = []
         while piece := connection.recv(1 << 18):
             pieces.append(piece)
@@ -139,8 +146,6 @@ def start(home: str, root: str, site: str) -> None:
         try:
             posix.close(posix.open(mark, flags, 0o600))
         except FileExistsError:
-            import time
-
             if abs(time.time() - posix.stat(mark).st_mtime) < STARTING_SECONDS:
                 return
             posix.unlink(mark)  # of several, one makes it anew
@@ -158,7 +163,12 @@ def _become(home: str, root: str, site: str) -> None:
         nowhere = posix.open("/dev/null", posix.O_RDWR)
         for descriptor in (0, 1, 2):
             posix.dup2(nowhere, descriptor)
-        posix.closerange(3, posix.sysconf("SC_OPEN_MAX"))
+        for name in posix.listdir("/dev/fd"):  # the limit may be none, or may have been lowered since
+            if (descriptor := int(name)) > 2:
+                try:
+                    posix.close(descriptor)
+                except OSError:  # that of the listing
+                    continue
         kept = (b"PATH", b"HOME", b"TMPDIR", b"LANG", b"LC_ALL")
         clean = {name: value for name, value in posix.environ.items() if name in kept}
         clean[b"SLICEGREP_HOME"] = _bytes(home)
@@ -197,8 +207,6 @@ def _is_off(run: str) -> bool:
         file = posix.open(f"{run}/{OFF_FILE}", posix.O_RDONLY | posix.O_NONBLOCK)
     except OSError:
         return False
-    import time
-
     try:
         return (
             0 <= float(posix.read(file, 64)) - time.time() <= OFF_SECONDS

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-WEIGHT = 12
-"""Bytes of memory for a byte of source."""
+WEIGHT = 20
+"""Bytes of memory for a byte of source, once all is known of it: 19.5 for Django, 19.7 for SymPy, 18.1 for serde."""
 MOST_WAITING = 100
 """Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
 MOST_WAITING_BYTES = 1_000_000
@@ -47,7 +47,9 @@ class Memory(Kept):
         """Return the outline of a source, as `outline` does; one for some lines alone is completed in `tidy`."""
         found = self._shelf.get(source.path)
         if found is not None and found.source.digest == source.digest:
-            return found.outline
+            whole: Outline | None = vars(found).get("outline")  # one that is not made yet would take its time
+            if whole is not None:
+                return whole
         if lines is not None and source.size <= MOST_WAITING_BYTES:
             self._waiting[source.path] = source
             if len(self._waiting) > MOST_WAITING:

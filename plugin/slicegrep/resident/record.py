@@ -43,9 +43,8 @@ class Record:
         self._drop(STARTING_FILE)
 
     def ended(self) -> None:
-        """Note that the engine ended well."""
+        """Note that the engine ended well, or that its crash was counted."""
         self._drop(RUNNING_FILE)
-        self._drop(STARTING_FILE)
 
     def crashed(self) -> bool:
         """Note a crash; says whether it was one too many, and no engine is to run for a day."""

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["Supervisor"]
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 2))
-MOST_WAITING = 512
-"""Connections that wait for a worker; more of them wait in the system's own queue, without a word."""
+MOST_WAITING = 100
+"""Connections that wait for a worker. Who comes then is sent away at once, and does the work itself."""
 SPARE_SECONDS = 60.0
 """After which a worker that nobody needed ends, but for the last one."""
 LOOK_SECONDS = 30.0
@@ -58,28 +58,28 @@ class Supervisor:
         """The last one was used last, so that its caches are the warmest: it comes first."""
         self._waiting: deque[socket.socket] = deque()
         self._leaving = 0.0
-        self._listener: socket.socket | None = None
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._node = (0, 0)
 
-    def serve(self) -> bool:
-        """Serve to the end. False where workers crashed so often that no engine is to run. Raises OSError where nothing can listen."""
-        self._listener = self._listen()
+    def serve(self) -> None:
+        """Serve to the end. Raises OSError where nothing can listen."""
         self._on_signals()
+        self._listen()
         self._selector.register(self._listener, selectors.EVENT_READ)
         gc.collect()
         gc.freeze()  # or each collection of a worker would copy all that it shares with this process
         self._fork()
         self._record.listening()
         asked = looked = time.monotonic()
-        sound = True
+        between = min(LOOK_SECONDS, self._idle / 4)
         while True:
             now = time.monotonic()
             busy = bool(self._waiting) or any(worker.busy for worker in self._workers)
             if self._leaving and (not busy or now > self._leaving):
                 break
-            for key, _ in self._selector.select(LOOK_SECONDS if not self._leaving else 0.2):
+            for key, _ in self._selector.select(0.2 if self._leaving else between):
                 if key.data is not None:
-                    sound = self._hear(key.data) and sound
+                    self._hear(key.data)
                 elif key.fileobj is self._listener:
                     asked = now
                     self._accept()
@@ -87,15 +87,12 @@ class Supervisor:
                     self._wakened()
             self._hand_out()
             now = time.monotonic()
-            if now - looked >= LOOK_SECONDS:
+            if now - looked >= between:
                 looked = now
                 self._let_go(now)
                 if now - asked >= self._idle or not self._wanted():
                     self.leave()
-            elif not sound:
-                self.leave()
         self._close()
-        return sound
 
     def leave(self) -> None:
         """Take no more questions, and end when those that are there are answered."""
@@ -105,31 +102,28 @@ class Supervisor:
         if self._is_ours():
             with suppress(OSError):
                 os.unlink(SOCKET_FILE)
-        if self._listener is not None:
-            while self._accept():  # who is in the system's queue already
-                pass
-            self._selector.unregister(self._listener)
-            self._listener.close()
+        while self._accept():  # who is in the system's queue already
+            pass
+        self._selector.unregister(self._listener)
+        self._listener.close()
 
-    def _listen(self) -> socket.socket:
+    def _listen(self) -> None:
         """Listen under the socket's name, from the moment on when it can be asked. The working directory is `run`."""
         os.chdir(self._run)
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         new = f"{SOCKET_FILE}.{os.getpid()}"
         with suppress(OSError):
             os.unlink(new)
-        listener.bind(new)
+        self._listener.bind(new)
         try:
             os.chmod(new, 0o600)
-            listener.listen(socket.SOMAXCONN)
-            listener.settimeout(0)
+            self._listener.listen(socket.SOMAXCONN)
+            self._listener.settimeout(0)
             status = os.lstat(new)
             os.replace(new, SOCKET_FILE)
         except OSError:
             os.unlink(new)
             raise
         self._node = status.st_dev, status.st_ino
-        return listener
 
     def _on_signals(self) -> None:
         self._alarm, woken = socket.socketpair()
@@ -150,13 +144,11 @@ class Supervisor:
 
     def _accept(self) -> bool:
         """Take one connection; says whether there was one."""
-        if self._listener is None or len(self._waiting) >= MOST_WAITING:
-            return False
         try:
             connection, _ = self._listener.accept()
         except OSError:
             return False
-        if not _is_ours(connection):
+        if len(self._waiting) >= MOST_WAITING or not _is_ours(connection):
             connection.close()
             return True
         connection.settimeout(None)
@@ -169,7 +161,8 @@ class Supervisor:
         while self._waiting:
             worker = next((one for one in reversed(self._workers) if not one.busy), None)
             if worker is None and len(self._workers) < MOST_WORKERS:
-                worker = self._fork()
+                with suppress(OSError):  # no process or memory left for another one: the others go on
+                    worker = self._fork()
             if worker is None:
                 return
             connection = self._waiting.popleft()
@@ -185,8 +178,8 @@ class Supervisor:
             self._workers.remove(worker)
             self._workers.append(worker)
 
-    def _hear(self, worker: _Worker) -> bool:
-        """Listen to a worker; False where it crashed, once too often."""
+    def _hear(self, worker: _Worker) -> None:
+        """Listen to a worker: it is free, it was told to leave, or it ended."""
         try:
             told = worker.channel.recv(1)
         except OSError:
@@ -195,21 +188,19 @@ class Supervisor:
             worker.busy = False
             if told != IDLE:
                 self.leave()
-            return True
-        return self._bury(worker)
+        else:
+            self._bury(worker)
 
-    def _bury(self, worker: _Worker) -> bool:
+    def _bury(self, worker: _Worker) -> None:
+        """Clean up behind a worker that ended; of three crashes within an hour the last one ends the engine."""
         self._selector.unregister(worker.channel)
         worker.channel.close()
         self._workers.remove(worker)
         _, status = os.waitpid(worker.pid, 0)
-        ended = os.waitstatus_to_exitcode(status)
-        well = ended in (
-            0,
-            -signal.SIGALRM,
-            -signal.SIGTERM,
-        )  # the alarm: it was past the time limit of its event
-        return well or not self._record.crashed()
+        # SIGALRM: it was past the time limit of its event.
+        well = os.waitstatus_to_exitcode(status) in (0, -signal.SIGALRM, -signal.SIGTERM)
+        if not well and self._record.crashed():
+            self.leave()
 
     def _fork(self) -> _Worker:
         mine, theirs = socket.socketpair()
@@ -222,8 +213,7 @@ class Supervisor:
                 self._selector.close()
                 others = [one.channel for one in self._workers]
                 for end in (mine, self._alarm, self._woken, self._listener, *others, *self._waiting):
-                    if end is not None:
-                        end.close()
+                    end.close()
                 work(theirs, self._place, self._identities)
             finally:
                 os._exit(1)

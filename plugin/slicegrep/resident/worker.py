@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from slicegrep.home import home_folder
 from slicegrep.hook.cold import LATER_SECONDS
 from slicegrep.hook.events import Event, seconds_for
+from slicegrep.hook.planned import sweep
 from slicegrep.resident.ask import GO, MAGIC, OK, OTHER
 from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
@@ -49,7 +50,7 @@ class Place:
     home: str
     identity: Identity
     most_memory: int
-    """Bytes that a worker may keep of files; with three times as much in all it ends, and another one takes its place."""
+    """Bytes that a worker may take beside what all share; one that takes more ends, and another one takes its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
     """Answer the connections that come over `channel` until it is closed, then end the process."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even in a call that does not return
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    memory = Memory(place.most_memory)
+    memory = Memory(place.most_memory * 2 // 3)  # the rest is for what an event needs for itself
     later: deque[Callable[[], None]] = deque()
     before = _resident()
     tidy = True
@@ -75,11 +76,13 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
             if later:
                 _do(later.popleft())
             elif not memory.complete_one():
+                with suppress(OSError):
+                    sweep(place.home)  # what sessions of long ago left goes, though nobody reads a large file
                 memory.settle()
                 gc.collect()
-                if _resident() - before > 3 * place.most_memory:
-                    os._exit(0)
                 tidy = True
+                if _resident() - before > place.most_memory:
+                    channel.shutdown(socket.SHUT_RD)  # what was handed over by now is answered, then it ends
             continue
         told, files, _, _ = socket.recv_fds(channel, 1, 1)
         if not told:
@@ -134,7 +137,10 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
         older = asked is not None and asked.newer_than(place.identity)
         return GO if older or mine is None or mine.digest != place.identity.digest else OTHER
     environment = question.environment
-    if environment.get("HOME") != os.environ.get("HOME") or home_folder(environment) != place.home:
+    same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(
+        place.home
+    )  # HOME may end in a slash
+    if environment.get("HOME") != os.environ.get("HOME") or not same_home:
         return OTHER
     try:
         os.chdir(question.folder)
