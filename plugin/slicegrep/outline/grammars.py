@@ -8,26 +8,31 @@ from typing import TYPE_CHECKING
 
 from slicegrep.outline import trees
 from slicegrep.outline.around import FUNCTION_KINDS
+from slicegrep.outline.looks import longest
 from slicegrep.outline.prepare import repaired
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from tree_sitter import Language, Tree
 
     from slicegrep.outline.found import Found
     from slicegrep.outline.rules import Rules
 
 __all__ = ["by_grammar"]
 
+_SHARE = 0.6
+"""Of the time, for parsing. What is made of the tree takes a third as long in code, as long in data."""
+
 
 def by_grammar(
-    language: str, rules: Rules, text: bytes, seconds: float, lines: Sequence[int] | None = None
+    language: str, rules: Rules, text: bytes, until: float, lines: Sequence[int] | None = None
 ) -> tuple[list[Found], bool] | None:
-    """Return what the grammar finds and whether it met errors; None without a grammar, or when parsing took too long.
+    """Return what the grammar finds and whether it met errors; None without a grammar, or when there is no tree in time.
 
-    `text` is UTF-8. Parsing may take `seconds`, and as long again what is made of the tree (past that, a part of it).
+    `text` is UTF-8. Past `until` (of `time.monotonic`) what is found is a part, and counts as broken.
     `lines` (1-based) asks only for what is around those; where neighbours are one definition, all is found.
     """
-    deadline = time.monotonic() + seconds
     rows = None if lines is None or rules.equations else sorted(line - 1 for line in lines)
     grammar = trees.grammar_of(language)
     if grammar is None:
@@ -39,24 +44,33 @@ def by_grammar(
 
         seen, found = without_preprocessor(text)
     seen = repaired(seen, rules.overwritten)
-    tree = trees.parse(grammar, seen, deadline)
+    tree = _parsed(grammar, seen, until)
     if tree is None:
         return None
     broken = tree.root_node.has_error
-    found += trees.definitions(tree, rules, language, text, deadline + seconds, rows=rows)
-    late = time.monotonic() > deadline
+    found += trees.definitions(tree, rules, language, text, until, rows=rows)
+    late = time.monotonic() > until
     if late or not broken or not (rules.repairs or rules.hollow):
-        return found, broken or time.monotonic() > deadline + seconds
+        return found, broken or late
     remaining = trees.errors(tree, language)
     best, hollow = None, False
     for attempt, hollowed in _attempts(seen, rules):
-        other = trees.parse(grammar, attempt, deadline) if remaining and attempt != seen else None
+        other = _parsed(grammar, attempt, until) if remaining and attempt != seen else None
         if other is not None and (fewer := trees.errors(other, language)) < remaining:
             best, remaining, hollow = other, fewer, hollowed
     if best is not None:
-        firm = trees.definitions(best, rules, language, text, deadline + seconds, rows=rows)
+        firm = trees.definitions(best, rules, language, text, until, rows=rows)
         found = [*firm, *_left(found, firm, rules, text, hollow=hollow)]
     return found, True
+
+
+def _parsed(grammar: Language, text: bytes, until: float) -> Tree | None:
+    """Return the tree of a text, or None where making it or looking at it takes too long."""
+    now = time.monotonic()
+    tree = trees.parse(grammar, text, now + _SHARE * (until - now))
+    if tree is None or time.monotonic() + longest(tree.root_node) > until:
+        return None
+    return tree
 
 
 def _attempts(seen: bytes, rules: Rules) -> Iterator[tuple[bytes, bool]]:

@@ -16,12 +16,14 @@ from tree_sitter import Node, Parser, Point, Query, QueryCursor, Tree
 
 from slicegrep.languages import LANGUAGES
 from slicegrep.outline.found import Found
+from slicegrep.outline.looks import around_rows, pieces
 from slicegrep.outline.spelling import Speller, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from types import ModuleType
 
+    from slicegrep.outline.looks import Span
     from slicegrep.outline.rules import Rules
 
 __all__ = ["definitions", "errors", "grammar_of", "parse"]
@@ -40,6 +42,9 @@ _HELPERS = frozenset(
         "inner", "attribute",
     }
 )  # fmt: skip
+
+_OUTER = frozenset({"wrap", "decorated", "attribute"})
+"""The helpers before which an attribute may stand."""
 
 
 @cache
@@ -108,21 +113,23 @@ def definitions(
     rules: Rules,
     language: str,
     text: bytes,
-    deadline: float,
+    until: float,
     *,
     rows: Sequence[int] | None = None,
 ) -> list[Found]:
-    """Return the definitions that the rules' query captures, in no order; the first ones when the deadline passed.
+    """Return the definitions that the rules' query captures, in no order; the first ones when `until` (of `time.monotonic`) passed.
 
     `rows` (0-based, ascending) leaves out those that are around none of these.
     """
-    # No progress callback and no predicates here: in tree-sitter 0.26.1 a callback given to `matches`, and a predicate
-    # on a tree that was read through a callback, end the process with a segmentation fault.
-    matches = QueryCursor(_query_of(language, rules.query)).matches(tree.root_node)
     comment = LANGUAGES[language].line_comment
     captured = _Captured(rules, comment.encode(), text, rows)
-    for pattern, captures in matches:
-        captured.add(pattern, captures)
+    query = _query_of(language, rules.query)
+    spans = around_rows(rows) if rows is not None else []
+    # A pattern of two siblings is not met where the first of them does not reach into what is looked at.
+    if spans and all(query.is_pattern_rooted(one) for one in range(query.pattern_count)):
+        captured.look_around(spans, query, tree.root_node)
+    else:
+        captured.look_at_all(query, tree.root_node, until)
     speller = Speller(rules, comment, text)
     found: list[Found] = []
     for key, (_, kind, node, captures) in captured.named.items():
@@ -131,19 +138,24 @@ def definitions(
         one = captured.found(speller, kind, node, captures)
         if one is not None:
             found.append(one)
-        if len(found) % _CHECK == 0 and time.monotonic() > deadline:
+        if len(found) % _CHECK == 0 and time.monotonic() > until:
             break
     return found
 
 
-def _inner(wrapper: Node) -> Node | None:
-    """Return the node that a wrapper is about."""
+def _wrapped(captures: dict[str, list[Node]]) -> Node | None:
+    """Return the node that a captured wrapper is about, None where none is captured."""
+    wrapper = captures.get("wrap") or captures.get("decorated")
+    if wrapper is None:
+        return None
+    if "inner" in captures:
+        return captures["inner"][0]
     for name in ("declaration", "value", "definition", "type"):
-        node = wrapper.child_by_field_name(name)
+        node = wrapper[0].child_by_field_name(name)
         if node is not None:
             return node
-    count = wrapper.named_child_count
-    return wrapper.named_child(count - 1) if count else None
+    count = wrapper[0].named_child_count
+    return wrapper[0].named_child(count - 1) if count else None
 
 
 class _Captured:
@@ -160,10 +172,61 @@ class _Captured:
         self._wrappers: dict[int, tuple[Node, bool]] = {}
         self._attributes: dict[int, Node] = {}
 
-    def add(self, pattern: int, captures: dict[str, list[Node]]) -> None:
+    def look_at_all(self, query: Query, root: Node, until: float) -> None:
+        """Add the captures of a tree, piece by piece; of the first ones when `until` passed."""
+        # No progress callback and no predicates here: in tree-sitter 0.26.1 a callback given to `matches`, and a
+        # predicate on a tree that was read through a callback, end the process with a segmentation fault.
+        for start, end in pieces(root):
+            cursor = QueryCursor(query)
+            cursor.set_byte_range(start, end)
+            for pattern, captures in cursor.matches(root):
+                self._add(pattern, captures)
+            if time.monotonic() > until:
+                break
+
+    def look_around(self, spans: Sequence[Span], query: Query, root: Node) -> None:
+        """Add what is around some spans.
+
+        A definition reaches into its lines, and so do its wrappers. But where only a wrapper does, or an attribute
+        (which stands before its definition), what it belongs to is found by a look behind its seam; and attributes by
+        one before what is captured.
+        """
+        cursor = QueryCursor(query)
+        seams: list[int] = []
+        for first, last in spans:
+            cursor.set_point_range(first, last)
+            for pattern, captures in cursor.matches(root):
+                self._add(pattern, captures)
+                seams += self._seams(captures)
+        cursor = QueryCursor(query)
+        looked_at: set[int] = set()
+        while seams:
+            at = seams.pop()
+            if at not in looked_at:
+                looked_at.add(at)
+                cursor.set_byte_range(max(0, at - 1), at + 1)
+                for pattern, captures in cursor.matches(root):
+                    self._add(pattern, captures)
+                    seams += self._seams(captures)
+
+    def _seams(self, captures: dict[str, list[Node]]) -> Iterator[int]:
+        """Yield the bytes at or just before which something may begin or end that belongs to what is captured."""
+        if (wrapped := _wrapped(captures)) is not None:
+            yield wrapped.start_byte
+        if "@attribute" not in self.rules.query:
+            return
+        for key, (node, *_) in captures.items():
+            if key not in _HELPERS or key in _OUTER:
+                begin = max(0, node.start_byte - _BEFORE)
+                yield begin + len(self.text[begin : node.start_byte].rstrip())
+            if key == "attribute":
+                after = self.text[node.end_byte : node.end_byte + _BEFORE]
+                yield node.end_byte + len(after) - len(after.lstrip())
+
+    def _add(self, pattern: int, captures: dict[str, list[Node]]) -> None:
         wrapper = captures.get("wrap") or captures.get("decorated")
         if wrapper is not None:
-            inner = captures["inner"][0] if "inner" in captures else _inner(wrapper[0])
+            inner = _wrapped(captures)
             if inner is not None:
                 self._wrappers[inner.id] = (wrapper[0], "wrap" in captures)
             return
