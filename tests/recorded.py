@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 from bisect import bisect_right
 from collections import Counter
@@ -13,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import tiktoken
-from prepared_home import ROOT, bare_environment
+from prepared_home import ROOT
+from resident_stand import SECONDS, House
 
-__all__ = ["NEW", "OLD", "Machine", "Recorded", "tokens"]
+__all__ = ["NEW", "OLD", "Recorded", "stats", "tokens"]
 
 NEW, OLD = "2.1.332", "2.1.100"
 CLIENT_BYTES, CLIENT_TOKENS = 256 * 1024, 25_000
@@ -32,76 +32,27 @@ def tokens(text: str) -> int:
     return len(_ENCODING.encode(text, disallowed_special=()))
 
 
-@dataclass
-class Machine:
-    """A home folder that is set up, and the launcher's commands as the client's shell runs them."""
-
-    folder: Path
-    prepared: Path
-    variables: dict[str, str] = field(default_factory=dict)
-    home: Path = field(init=False)
-    commands: dict[str, str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Link what set-up made."""
-        self.home = self.folder / "home"
-        self.home.mkdir(mode=0o700)
-        for name in ("env", "vocab"):
-            (self.home / name).symlink_to(self.prepared / name)
-        said = (ROOT / "hooks" / "hooks.json").read_text()
-        self.commands = {
-            m[1]: json.loads(f'"{m[0]}"')
-            for m in re.finditer(r'(?<="command": ")\(set -- ([a-z-]+) (?:[^"\\]|\\.)*', said)
-        }
-
-    def environment(self) -> dict[str, str]:
-        """Return the client's environment for a hook."""
-        return bare_environment(
-            self.folder,
-            SLICEGREP_HOME=str(self.home),
-            CLAUDE_PLUGIN_ROOT=str(ROOT),
-            SLICEGREP_ANNOTATE_TIMEOUT_MS="8000",
-            SLICEGREP_HOOK_TIMEOUT="20",
-            **self.variables,
-        )
-
-    def fire(self, event: str, payload: dict[str, Any]) -> dict[str, Any]:
-        """Run a hook; returns its hookSpecificOutput, {} for none."""
-        done = subprocess.run(
-            ["sh", "-c", self.commands[event]],
-            input=json.dumps(payload, separators=(",", ":"), ensure_ascii=False) + "\n",
-            capture_output=True,
-            text=True,
-            env=self.environment(),
-            cwd=self.folder,
-            timeout=60,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        said: dict[str, Any] = json.loads(done.stdout).get("hookSpecificOutput", {}) if done.stdout else {}
-        return said
-
-    def stats(self, *words: str) -> dict[str, Any]:
-        """Return what `slicegrep stats --json` tells."""
-        done = subprocess.run(
-            [str(ROOT / "bin" / "slicegrep"), "stats", "--json", *words],
-            capture_output=True,
-            text=True,
-            env=self.environment(),
-            cwd=self.folder,
-            timeout=60,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        found: dict[str, Any] = json.loads(done.stdout)
-        return found
+def stats(machine: House, *words: str) -> dict[str, Any]:
+    """Return what `slicegrep stats --json` tells."""
+    done = subprocess.run(
+        [str(ROOT / "bin" / "slicegrep"), "stats", "--json", *words],
+        capture_output=True,
+        text=True,
+        env=machine.environment(),
+        cwd=machine.folder,
+        timeout=SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
 
 
 @dataclass
 class Recorded:
     """One session of one client in one project. `spent` is what the model was shown, by tiktoken."""
 
-    machine: Machine
+    machine: House
     project: Path
     ident: str
     version: str = NEW
@@ -140,14 +91,20 @@ class Recorded:
         }
         return {**head, **({"tool_name": tool, "tool_input": given} if tool else {})}
 
+    def fire(self, event: str, payload: dict[str, Any]) -> dict[str, Any]:
+        """Run a hook; returns its hookSpecificOutput, {} for none."""
+        said = self.machine.fire(event, payload)
+        found: dict[str, Any] = json.loads(said).get("hookSpecificOutput", {}) if said else {}
+        return found
+
     def ask(self, prompt: str) -> None:
         """Say what the session is about."""
         self.row("user", prompt)
-        self.machine.fire("prompt", {**self.payload("UserPromptSubmit", "", "", {}), "prompt": prompt})
+        self.fire("prompt", {**self.payload("UserPromptSubmit", "", "", {}), "prompt": prompt})
 
     def compact(self) -> None:
         """The client drops what was said."""
-        self.machine.fire("session-start", {**self.payload("SessionStart", "", "", {}), "source": "compact"})
+        self.fire("session-start", {**self.payload("SessionStart", "", "", {}), "source": "compact"})
         self.read_before.clear()
 
     def read(self, name: str, *, agent: str = "", refused: bool = False, **ranged: int) -> bool:
@@ -162,7 +119,7 @@ class Recorded:
             given = {"file_path": str(self.project / name), **ranged}
             self.calls += 1
             use = {"tool_use_id": f"toolu_{self.calls}"}
-            said = self.machine.fire("pre-read", {**self.payload("PreToolUse", "Read", agent, given), **use})
+            said = self.fire("pre-read", {**self.payload("PreToolUse", "Read", agent, given), **use})
             key = agent, given["file_path"]
             again = key in self.intercepted
             if said and not refused:
@@ -183,7 +140,7 @@ class Recorded:
         said: dict[str, Any] = {}
         if response:
             ended = {**self.payload("PostToolUse", "Read", agent, given), "tool_response": response, **use}
-            said = self.machine.fire("post-read", ended)
+            said = self.fire("post-read", ended)
         text = said.get("additionalContext", "")
         if context and text:
             plain, _ = self._result(agent, Path(path), {"file_path": path}, fresh=True)
@@ -248,7 +205,7 @@ class Recorded:
         given = {"command": command}
         response: dict[str, Any] = {"stdout": out, "stderr": "", "interrupted": False, "isImage": False}
         self.calls += 1
-        said = self.machine.fire(
+        said = self.fire(
             "post-search",
             {
                 **self.payload("PostToolUse", tool, "", given),

@@ -26,6 +26,7 @@ __all__ = ["chart", "print_stats", "since_of", "told"]
 SETTLE_SECONDS = 3.0
 """How long answers that are still being counted are waited for: one takes a tenth of a second."""
 LATEST_SESSIONS = 10
+MOST_PROJECTS = 12
 CHART_DAYS = 56
 CHART_ROWS = 5
 NARROWEST, WIDEST = 60, 120
@@ -49,13 +50,12 @@ def print_stats(parsed: Namespace) -> int:
     if parsed.json:
         write(found.model_dump_json(indent=1))
         return 0
-    screen = sys.stdout.isatty()
-    width = min(max(_columns(), NARROWEST), WIDEST) if screen else 0
-    write(told(found, width=width, here=here))
-    if screen:
+    if sys.stdout.isatty():
+        width = min(max(_columns(), NARROWEST), WIDEST)
         drawn = chart(found, width=width, today=time.time(), blocks=_has_blocks(os.environ))
-        if drawn:
-            write(f"\n{drawn}")
+        write(told(found, width=width, here=here, drawn=drawn))
+    else:
+        write(told(found, here=here))
     return 0
 
 
@@ -90,7 +90,8 @@ def _has_blocks(environment: Mapping[str, str]) -> bool:
     """Whether the terminal can show block characters: its locale is one of UTF-8."""
     if environment.get("TERM", "dumb") in {"dumb", "linux"} or os.name == "nt":
         return "WT_SESSION" in environment
-    names = ("LC_ALL", "LC_CTYPE", "LANG")
+    # In the C locale Python sets LC_CTYPE to C.UTF-8 for itself (PEP 538): that says nothing of the terminal.
+    names = ("LC_ALL", "LANG" if environment.get("LC_CTYPE") == "C.UTF-8" else "LC_CTYPE", "LANG")
     chosen = next((environment[name] for name in names if environment.get(name)), "")
     return re.search(r"utf-?8", chosen, re.IGNORECASE) is not None
 
@@ -98,15 +99,17 @@ def _has_blocks(environment: Mapping[str, str]) -> bool:
 # ---- The text --------------------------------------------------------------------------------------------------
 
 
-def told(found: Report, *, width: int = 0, here: str = "") -> str:
-    """Return the report for a person: totals, projects by net, the last sessions, times, failures.
+def told(found: Report, *, width: int = 0, here: str = "", drawn: str = "") -> str:
+    """Return the report for a person: totals, the chart `drawn`, projects by net, the last sessions, times, failures.
 
-    Lines are kept to `width` columns by shortening paths (0: none is). `here` is the project that is marked.
+    Where it has a `width`, in columns, paths and lists are shortened to fit. `here` is the project that is marked.
     """
     if not found.days:
         return "Nothing is recorded since then." if found.since else "Nothing is recorded yet."
     parts = [_totals(found)]
-    if found.projects and found.total.searches + found.total.reads:
+    if drawn:
+        parts.append([drawn])
+    if found.total.searches or found.total.reads:
         parts.append(_projects(found, width, here))
     if found.sessions:
         parts.append(_sessions(found, width))
@@ -159,14 +162,16 @@ def _totals(found: Report) -> list[str]:
 
 
 def _projects(found: Report, width: int, here: str) -> list[str]:
-    ordered = sorted(found.projects.items(), key=lambda item: (-item[1].net, item[0]))
-    names = [
-        _short(_at_home(name), width - 34 - 7) + ("  (here)" if name == here else "") for name, _ in ordered
-    ]
-    return _table(
-        ("net", "reads", "again", "hits", "project"),
-        [(*_figures(one), name) for (_, one), name in zip(ordered, names, strict=True)],
-    )
+    ordered = [one for one in found.projects.items() if one[1].searches or one[1].reads or one[1].net]
+    ordered.sort(key=lambda item: (-item[1].net, item[0]))
+    most = MOST_PROJECTS if width else len(ordered)
+    listed = [one for place, one in enumerate(ordered) if place < most or one[0] == here]
+    more = len(ordered) - len(listed)
+    rows = []
+    for name, one in listed:
+        mark = "  (here)" if name == here else ""
+        rows.append((*_figures(one), _short(_at_home(name), width - 38 - len(mark)) + mark))
+    return _table(("net", "reads", "again", "hits", f"project ({more:,} more)" if more else "project"), rows)
 
 
 def _sessions(found: Report, width: int) -> list[str]:
