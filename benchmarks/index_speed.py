@@ -133,8 +133,8 @@ def middle(rows: list[dict[str, float]]) -> dict[str, float]:
 def asked(tree: Path, home: Path, runs: int) -> dict[str, float]:
     """Look thirteen terms of middling and high frequency up, decoded anew each time."""
     view = open_view(str(tree), str(home))
-    terms = [term for text in view.columns.terms for term in text.split("\n") if term.isalpha()]
-    terms = sorted(set(terms), key=lambda term: -len(view.chunk_postings(term)[0]))[10:400:30]
+    terms = [term for term in view.terms_with_prefix("") if term.isalpha()]
+    terms = sorted(terms, key=lambda term: -len(view.chunk_postings(term)[0]))[10:400:30]
 
     def look() -> None:
         let_go()

@@ -23,6 +23,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import crowd
 import monorepo
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -280,6 +281,11 @@ def hooks(tree: str, home: str) -> Figures:
     return figures | both("200 hits annotated", lambda: search_output.outcome(asked, settings, environment))
 
 
+def many_hooks(tree: str, home: str) -> Figures:
+    """Start 400 hooks at once."""
+    return crowd.crowded(Path(tree), Path(home))
+
+
 PARTS: dict[str, Callable[[str, str], Figures]] = {
     "build": build,
     "opened": opened,
@@ -289,6 +295,7 @@ PARTS: dict[str, Callable[[str, str], Figures]] = {
     "edit": edit,
     "points": points,
     "hooks": hooks,
+    "crowd": many_hooks,
 }
 """Each runs in a process of its own, given a tree and a home folder. All but the first need an index."""
 
@@ -357,7 +364,11 @@ def main() -> None:
     parser.add_argument("trees", nargs="*", type=Path)
     parser.add_argument("--files", default="", help="sizes of made trees, comma-separated")
     parser.add_argument("--keep", type=Path, help="where made trees and indexes are, and stay")
-    parser.add_argument("--only", default=",".join(PARTS), help=f"of {', '.join(PARTS)}")
+    parser.add_argument(
+        "--only",
+        default=",".join(name for name in PARTS if name != "crowd"),
+        help=f"of {', '.join(PARTS)}; crowd only when it is named",
+    )
     parser.add_argument("--home", type=Path, default=Path(home_folder(os.environ)))
     parser.add_argument("--json", type=Path, help="a file that figures are added to, and shown with")
     parser.add_argument("--part", help=argparse.SUPPRESS)

@@ -42,7 +42,7 @@ def told(view: View) -> dict[str, object]:
         files[row.path] = (row.language, row.kind, row.flags, row.size, row.lines, symbols)
     assert view.file_count == len(files)
     assert view.chunk_count == len(places)
-    terms = {term for each in view.columns.terms for term in each.split("\n") if term}
+    terms = view.terms_with_prefix("")
     postings: dict[str, object] = {}
     for term in terms:
         chunks, impacts = view.chunk_postings(term)

@@ -191,7 +191,7 @@ DAMAGES = {
         "UPDATE outlines SET data = (SELECT data FROM outlines WHERE file=3) WHERE file=7"
     ),
     "another term's postings": _executed(
-        "UPDATE postings SET data = (SELECT data FROM postings WHERE term='load') WHERE term='=module7'"
+        "UPDATE postings SET data = (SELECT data FROM postings ORDER BY rowid DESC LIMIT 1) WHERE rowid = 1"
     ),
     "another part": _executed(
         "UPDATE parts SET data = (SELECT data FROM parts WHERE name='size') WHERE name='mtime'"

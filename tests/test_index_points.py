@@ -176,20 +176,20 @@ def test_a_damaged_index_gives_right_answers_or_none(root: Path, half: int) -> N
 
 
 def test_rows_that_do_not_fit_each_other(root: Path) -> None:
-    """Parts that are swapped, missing or of another type: none is believed."""
+    """Rows that are swapped, missing or of another type: none is believed."""
     path = index_path(workspace_of(str(root)), home_of(root))
     whole = Path(path).read_bytes()
     for change in (
         "UPDATE outlines SET file=-file",
         "UPDATE outlines SET data=NULL",
         "UPDATE outlines SET data=1",
-        "DELETE FROM parts WHERE name='symbol_lines'",
-        "UPDATE parts SET name='x' WHERE name='paths'",
-        "UPDATE parts SET data=(SELECT data FROM parts WHERE name='label') WHERE name='file'",
+        "DELETE FROM outlines",
+        "UPDATE places SET file=file+1",
+        "UPDATE places SET data=NULL",
+        "UPDATE places SET data=(SELECT data FROM places WHERE path=CAST('shop.go' AS BLOB))",
         "DROP TABLE amended",
         "DROP TABLE meta",
-        "DELETE FROM segments",
-        "INSERT INTO segments VALUES(99, 0, 1, 1, 1)",
+        "DELETE FROM places",
     ):
         Path(path).write_bytes(whole)
         with closing(sqlite3.connect(path)) as db, db:

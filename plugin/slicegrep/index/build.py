@@ -6,6 +6,7 @@ import time
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from slicegrep.index.blocks import small
 from slicegrep.index.documents import add_file
 from slicegrep.index.merge import merge_tail
 from slicegrep.index.segment import Bases, Builder
@@ -14,7 +15,7 @@ from slicegrep.index.store import Stale
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from slicegrep.index.segment import Encoded
+    from slicegrep.index.blocks import Small
     from slicegrep.index.store import Store
     from slicegrep.index.tree import Status
 
@@ -45,15 +46,15 @@ def build(
     bases = store.totals()
     told = _Told(len(left), progress)
 
-    def write(encoded: Encoded, paths: Iterable[str]) -> None:
+    def write(segment: Small, paths: Iterable[str]) -> None:
         nonlocal bases
         with store.writing():
             if store.totals() != bases:
                 raise Stale
-            store.write(encoded, _LEVEL)
+            store.write(segment, _LEVEL)
             store.grown()
             merge_tail(store)
-        bases = Bases(*map(sum, zip(bases, encoded.counts, strict=True)))
+        bases = Bases(*map(sum, zip(bases, segment.counts, strict=True)))
         for path in paths:
             del left[path]
 
@@ -62,8 +63,8 @@ def build(
         before = len(left)
         team = Team(root, list(left.items()), bases, batch)
         with closing(team.built(told.more)) as segments:  # ends the workers, however this ends
-            for encoded, paths in segments:
-                write(encoded, paths)
+            for segment, paths in segments:
+                write(segment, paths)
         if batch == 1 and team.suspects:
             suspects = [(path, left[path]) for path in team.suspects]
             write(_made(root, suspects, bases, parsed=False), team.suspects)
@@ -76,11 +77,11 @@ def build(
         told.back_to(len(left))
 
 
-def _made(root: str, files: list[tuple[str, Status]], bases: Bases, *, parsed: bool) -> Encoded:
+def _made(root: str, files: list[tuple[str, Status]], bases: Bases, *, parsed: bool) -> Small:
     builder = Builder()
     for path, status in files:
         add_file(builder, root, path, status, parsed=parsed)
-    return builder.encoded(bases)
+    return small(builder.encoded(bases))
 
 
 class _Told:

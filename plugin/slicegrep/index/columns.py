@@ -107,11 +107,6 @@ class Columns:
         return self._numbers("symbol_file", "I")
 
     @cached_property
-    def symbol_lines(self) -> array[int]:
-        """First, last and name's line by symbol id, three numbers each."""
-        return self._numbers("symbol_lines", "I")
-
-    @cached_property
     def symbol_parent(self) -> array[int]:
         """Position of the parent among the symbols of the same file, by symbol id; -1 for none."""
         return self._numbers("symbol_parent", "i")
@@ -127,18 +122,13 @@ class Columns:
         return self._whole("symbol_names", [], lambda shelf, number: shelf.names(number, "symbol_names"))
 
     @cached_property
-    def terms(self) -> list[str]:
-        """For each segment, its terms, sorted, with an LF around each."""
-        return self._whole("terms", [], lambda shelf, number: [_lines(shelf, number, "terms")])
-
-    @cached_property
     def beyond_ascii(self) -> list[str]:
         """Identifiers with letters beyond ASCII, in lower case, of all segments."""
         return self._whole("beyond_ascii", [], _beyond_ascii)
 
     @cached_property
     def lower_identifiers(self) -> list[str]:
-        """For each segment, its identifiers in lower case, likewise (some twice, and not quite sorted)."""
+        """For each segment, its identifiers in lower case (some twice, and not quite sorted), with an LF around each."""
         return self._whole("lower", [], lambda shelf, number: [_lines(shelf, number, "identifiers").lower()])
 
 

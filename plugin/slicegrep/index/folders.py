@@ -14,6 +14,7 @@ except ImportError:
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from collections.abc import Set as AbstractSet
 
 __all__ = ["Folders", "is_racy", "packed", "unpacked", "walked"]
 
@@ -53,17 +54,22 @@ class Folders(NamedTuple):
     notes: tuple[str, ...]
     """What a person should know about how the files were found."""
 
-    def looked_at(self, root: str, now: int) -> Folders | None:
+    def looked_at(self, root: str, now: int, heard: AbstractSet[str] | None = None) -> Folders | None:
         """Return what to remember now (this very object where all is as it was), or None where a walk is needed.
 
-        `root` ends in a separator; `now` is the time, in nanoseconds.
+        `root` ends in a separator; `now` is the time, in nanoseconds. `heard` are the only files to which something has happened.
         """
-        if any(_ignore_status(root + path) != status for path, status in self.ignores.items()):
+        folders, ignores = self.folders, self.ignores
+        if heard is not None:
+            above = {path.rpartition("/")[0] for path in heard}
+            folders = {path: folders[path] for path in above if path in folders}
+            ignores = {path: status for path, status in ignores.items() if path in heard}
+        if any(_ignore_status(root + path) != status for path, status in ignores.items()):
             return None
         try:
-            stamps = [_stamp(status) for status in map(os.lstat, [root + path for path in self.folders])]
+            stamps = [_stamp(status) for status in map(os.lstat, [root + path for path in folders])]
             changed: dict[str, Folder] = {}
-            for (path, was), stamp in zip(self.folders.items(), stamps, strict=True):
+            for (path, was), stamp in zip(folders.items(), stamps, strict=True):
                 if stamp == was.stamp:
                     continue
                 if not stamp:

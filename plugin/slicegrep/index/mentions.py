@@ -6,8 +6,11 @@ from array import array
 from math import log2
 from typing import TYPE_CHECKING
 
+from slicegrep.index.terms import joined
+from slicegrep.words import stem, sub_words
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from slicegrep.index.segment import Builder
     from slicegrep.index.view import View
@@ -22,7 +25,7 @@ def mentions_of_all(view: View) -> array[float]:
     for each in names:
         for name in each:
             defining[name] = defining.get(name, 0) + 1
-    used = view.used()
+    used = _used(view, defining)
     return array("d", [_sum(each, used, defining.__getitem__) for each in names])
 
 
@@ -32,13 +35,31 @@ def mentions_of_new(view: View, builder: Builder) -> array[float]:
     An edited file keeps what it had, and those of the other files stay as they are.
     """
     mentions = array("d")
-    used: dict[str, int] = {}
     for file, path in enumerate(builder.paths):
         row = view.file_at(path)
-        if row is None:
-            used = used or view.used()
-        mentions.append(row.mentions if row else _sum(builder.outer_names(file), used, view.definitions))
+        if row is not None:
+            mentions.append(row.mentions)
+            continue
+        names = builder.outer_names(file)
+        holding = {name: _holding(view, name) for name in names}
+        mentions.append(_sum(names, holding, view.definitions))
     return mentions
+
+
+def _used(view: View, names: Collection[str]) -> dict[str, int]:
+    """Return in how many files each of some names stands, as written. Of all identifiers of a large tree there are millions."""
+    used: dict[str, int] = {}
+    for shelf, number in view.columns.segments:
+        for name, count in shelf.used(number).items():
+            if name in names:
+                used[name] = used.get(name, 0) + count
+    return used
+
+
+def _holding(view: View, name: str) -> int:
+    """Return in how many files a name stands, in whatever spelling; of a single word, its other forms count, too."""
+    parts = sub_words(name)
+    return len(view.file_postings(stem(parts[0]) if len(parts) == 1 else "=" + joined(name))[0])
 
 
 def _sum(names: Iterable[str], used: Mapping[str, int], definitions: Callable[[str], int]) -> float:

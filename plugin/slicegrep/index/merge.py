@@ -9,7 +9,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from slicegrep.index.blocks import blocks_of
 from slicegrep.index.postings import packed, together, unpacked
+from slicegrep.index.seal import deflated
 from slicegrep.index.segment import Bases, text_of_names
 from slicegrep.index.store import Snapshot
 
@@ -40,7 +42,6 @@ _JOINED = (
         "chunk_start",
         "chunk_end",
         "chunk_symbol",
-        "symbol_lines",
         "symbol_parent",
         "symbol_file",
     ),
@@ -57,7 +58,8 @@ def merge_tail(store: Store) -> None:
         snapshot = Snapshot(store, shared=True)
         rows = _rows(snapshot, numbers)
         counts = Bases(*[sum(column) for column in zip(*[segment.counts for segment in tail], strict=True)])
-        store.add_segment(tail[-1].level + 1, counts, _parts(snapshot, numbers), rows)
+        parts = {name: deflated(data) for name, data in _parts(snapshot, numbers).items()}
+        store.add_segment(tail[-1].level + 1, counts, parts, blocks_of(rows))
         for number in numbers:
             store.remove_segment(number)
 
@@ -84,19 +86,15 @@ def _parts(snapshot: Snapshot, numbers: list[int]) -> dict[str, bytes]:
             values.extend([new[value] for value in snapshot.column(number, codes, code)])
         parts[names], parts[codes] = text_of_names(list(table)), values.tobytes()
     used: Counter[str] = Counter()
-    terms: set[str] = set()
     beyond: set[str] = set()
     for number in numbers:
         used.update(snapshot.used(number))
-        terms.update(snapshot.text(number, "terms").split("\n"))
         beyond.update(snapshot.text(number, "beyond_ascii").split("\n"))
-    terms.discard("")
     beyond.discard("")
     words = sorted(used)
     parts["identifiers"] = "\n".join(words).encode()
     parts["identifier_files"] = array("I", [used[word] for word in words]).tobytes()
     parts["beyond_ascii"] = "\n".join(sorted(beyond)).encode()
-    parts["terms"] = "\n".join(sorted(terms)).encode()
     return parts
 
 
@@ -104,7 +102,9 @@ def _rows(snapshot: Snapshot, numbers: list[int]) -> Iterator[tuple[str, bytes]]
     """Yield the merged rows one by one: a large index is never in memory as a whole."""
     each = [_numbered(snapshot, number) for number in numbers]
     for term, same in groupby(merge(*each), key=itemgetter(0)):
-        yield term, packed(*together([unpacked(row) for _, _, row in same]))
+        pieces = [row for _, _, row in same]
+        # What one segment alone holds, as of most terms, is as it is: ids do not change.
+        yield term, pieces[0] if len(pieces) == 1 else packed(*together([unpacked(row) for row in pieces]))
 
 
 def _numbered(snapshot: Snapshot, number: int) -> Iterator[tuple[str, int, bytes]]:

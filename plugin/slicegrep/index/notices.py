@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from collections.abc import Set as AbstractSet
 
     from slicegrep.index.folders import Folders
 
@@ -55,26 +56,37 @@ class Notices:
             raise OSError("no local file system")
         self.are_complete = True
         """Whether the folders are those that were watched at first: one that was made anew is not watched."""
+        self._folders: dict[int, str] = {}
         self._handle = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
         if self._handle < 0:
             raise OSError(ctypes.get_errno(), "inotify_init1")
         device = os.stat(root).st_dev
         for folder in folders:
             path = root + folder
-            if (
-                os.stat(path).st_dev != device
-                or libc.inotify_add_watch(self._handle, os.fsencode(path), _EVENTS | _ONLY_FOLDERS) < 0
-            ):
+            if os.stat(path).st_dev != device:
+                raise OSError("a folder of another file system")
+            number = libc.inotify_add_watch(self._handle, os.fsencode(path), _EVENTS | _ONLY_FOLDERS)
+            if number < 0:
                 raise OSError("a folder that cannot be watched")
+            self._folders[number] = f"{folder}/" if folder else ""
 
-    def are_none(self) -> bool:
-        """Whether nothing has happened since the last call."""
-        none = True
+    def heard(self) -> set[str]:
+        """Return the files, relative to the root, to which something has happened since the last call.
+
+        What happens to a folder is not told: `are_complete` is False then.
+        """
+        paths: set[str] = set()
         with suppress(BlockingIOError):
             while heard := os.read(self._handle, _BUFFER):
-                none = False
-                self.are_complete = self.are_complete and not _touches_folders(heard)
-        return none
+                at = 0
+                while at < len(heard):
+                    number, mask, _, length = _NOTICE.unpack_from(heard, at)
+                    at += _NOTICE.size + length
+                    if mask & _OF_FOLDERS or number not in self._folders:
+                        self.are_complete = False
+                    else:
+                        paths.add(self._folders[number] + os.fsdecode(heard[at - length : at].rstrip(b"\0")))
+        return paths
 
     def __del__(self) -> None:
         """Let the kernel forget the watches."""
@@ -83,19 +95,8 @@ class Notices:
             os.close(handle)
 
 
-def _touches_folders(heard: bytes) -> bool:
-    """Whether one of the notices is of a folder that came, went or was moved, or of lost notices."""
-    at = 0
-    while at < len(heard):
-        _, mask, _, length = _NOTICE.unpack_from(heard, at)
-        if mask & _OF_FOLDERS:
-            return True
-        at += _NOTICE.size + length
-    return False
-
-
 class Watch:
-    """Whether a workspace has been at rest since every file of it was looked at. From a process's second look on."""
+    """What may have changed in a workspace since every file of it was looked at. From a process's second look on."""
 
     def __init__(self, root: str) -> None:
         self._root = os.path.join(root, "")
@@ -103,12 +104,13 @@ class Watch:
         self._folders: Folders | None = None
         self._asked = 0
         self._looked = _NEVER
+        self._heard: set[str] = set()
 
-    def is_at_rest(self, folders: Folders | None) -> bool:
-        """Whether nothing has changed in `folders` since `looked` was called. Where not, every file is to be looked at."""
+    def heard(self, folders: Folders | None) -> AbstractSet[str] | None:
+        """Return the files in `folders` that may be others than when `looked` was called last; None: every file is to be looked at."""
         self._asked += 1
         if folders is None or self._asked < _FROM:
-            return False
+            return None
         if self._notices is not None and not self._notices.are_complete:
             self._folders = None
         if folders is not self._folders:
@@ -118,11 +120,14 @@ class Watch:
                     self._notices = Notices(self._root, folders.folders)
             self._folders = folders
         if self._notices is None:
-            return False
-        if not self._notices.are_none() or time.monotonic() - self._looked > _LOOK_SECONDS:
+            return None
+        self._heard |= self._notices.heard()
+        if not self._notices.are_complete or time.monotonic() - self._looked > _LOOK_SECONDS:
             self._looked = _NEVER
-        return self._looked != _NEVER
+        return None if self._looked == _NEVER else self._heard
 
-    def looked(self) -> None:
-        """Every file has been looked at since `is_at_rest` was asked, and what was found is in the index."""
-        self._looked = time.monotonic()
+    def looked(self, heard: AbstractSet[str] | None) -> None:
+        """Take note that what `heard` returned has been looked at since, and that what was found is in the index."""
+        if heard is None:
+            self._looked = time.monotonic()
+        self._heard = set()

@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from queue import Queue
 from typing import TYPE_CHECKING
 
-from slicegrep.index.segment import Bases, Encoded
+from slicegrep.index.blocks import Small
+from slicegrep.index.segment import Bases
 from slicegrep.index.worker import received, sent
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _START = (
 _PACKAGES = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 _File = tuple[str, "Status"]
-_Built = tuple[Encoded, list[str]]
+_Built = tuple[Small, list[str]]
 
 
 class Team:
@@ -121,11 +122,8 @@ class Team:
             self._bases = Bases(*map(sum, zip(bases, counts, strict=True)))
             self._segments += 1
         sent(target, ("segment", tuple(bases)))
-        parts = received(source)
-        rows = []
-        while piece := received(source):
-            rows += piece
-        self._results.put((number, (Encoded(counts, parts, rows, received(source)), paths)))
+        _, *rest = received(source)
+        self._results.put((number, (Small(counts, *rest), paths)))
 
     @contextmanager
     def _worker(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:

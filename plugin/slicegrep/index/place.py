@@ -11,7 +11,7 @@ except ImportError:
 
 __all__ = ["VERSION", "index_path", "indexed_workspace", "inside", "location_path", "workspace_of"]
 
-VERSION = 4
+VERSION = 5
 """Of the tables and of everything that decides what is written: terms, weights, blocks, outlines. Another version is
 built anew."""
 

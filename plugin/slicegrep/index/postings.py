@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
+from itertools import accumulate, chain
+from operator import sub
 from struct import Struct
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -24,36 +27,62 @@ class Postings(NamedTuple):
 
 NOTHING = Postings(array("I"), b"", array("I"), b"", array("I"))
 """Under a term that stands nowhere."""
-_HEAD = Struct("=III")  # how many chunks, files and names
-_SINGLE = Struct("=IIIIIBB")
+_HEAD = Struct("<IIIBBB")
+"""How many chunks, files and names, and of how many bytes an id of each is."""
+_SINGLE = Struct("<IIIBBBIIBB")
+_PLANES = (0, 1, 2, 3) if sys.byteorder == "little" else (3, 2, 1, 0)
+"""Where the four bytes of an id are in memory, the low one first."""
 
 
 def packed(
     chunks: array[int], impacts: bytes, files: array[int], file_impacts: bytes, names: array[int]
 ) -> bytes:
-    """Return postings as bytes: the counts, the three lists of ids, the two of impacts."""
-    head = _HEAD.pack(len(chunks), len(files), len(names))
-    return b"".join((head, chunks, files, names, impacts, file_impacts))
+    """Return postings as bytes: the counts, the three lists of ids, the two of impacts.
+
+    Of ids the distances are kept, all low bytes first: they deflate well, and no loop in Python puts them together again.
+    """
+    lists = [_distances(ids) for ids in (chunks, files, names)]
+    head = _HEAD.pack(len(chunks), len(files), len(names), *[width for width, _ in lists])
+    return b"".join((head, *[data for _, data in lists], impacts, file_impacts))
 
 
 def packed_single(chunk: int, impact: int, file: int, file_impact: int) -> bytes:
-    """Return what `packed` does for one chunk in one file, which most terms have."""
-    return _SINGLE.pack(1, 1, 0, chunk, file, impact, file_impact)
+    """Return what `packed` could for one chunk in one file, which most terms have."""
+    return _SINGLE.pack(1, 1, 0, 4, 4, 0, chunk, file, impact, file_impact)
+
+
+def _distances(ids: array[int]) -> tuple[int, bytes]:
+    """Return how many bytes an id's distance from the one before takes, and these bytes."""
+    if not ids:
+        return 0, b""
+    distances = array("I", map(sub, ids, chain((0,), ids)))
+    width = (max(distances).bit_length() + 7) // 8 or 1
+    data = distances.tobytes()
+    return width, b"".join([data[plane::4] for plane in _PLANES[:width]])
 
 
 def unpacked(data: bytes) -> Postings:
     """Return what was packed. Raises ValueError or struct.error for other bytes."""
-    chunk_count, file_count, name_count = _HEAD.unpack_from(data)
-    view = memoryview(data)
+    *counts, chunk_width, file_width, name_width = _HEAD.unpack_from(data)
     lists = []
     at = _HEAD.size
-    for count in (chunk_count, file_count, name_count):
-        ids = array("I")
-        ids.frombytes(view[at : at + 4 * count])
-        lists.append(ids)
-        at += 4 * count
+    for count, width in zip(counts, (chunk_width, file_width, name_width), strict=True):
+        lists.append(_ids(data, at, count, width))
+        at += count * width
     chunks, files, names = lists
-    return Postings(chunks, data[at : at + chunk_count], files, data[at + chunk_count :], names)
+    impacts = data[at : at + counts[0]]
+    return Postings(chunks, impacts, files, data[at + counts[0] :], names)
+
+
+def _ids(data: bytes, at: int, count: int, width: int) -> array[int]:
+    """Return the ids whose distances begin there."""
+    if width == 1:
+        return array("I", accumulate(data[at : at + count]))
+    distances = bytearray(4 * count)
+    for plane in _PLANES[:width]:
+        distances[plane::4] = data[at : at + count]
+        at += count
+    return array("I", accumulate(memoryview(distances).cast("I")))
 
 
 def together(pieces: Sequence[Postings]) -> Postings:

@@ -9,6 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.evidence import blocks_of
+from slicegrep.index.outlines import bytes_of
 from slicegrep.index.postings import packed, packed_single
 from slicegrep.index.terms import (
     BODY,
@@ -65,7 +66,9 @@ class Encoded(NamedTuple):
     rows: list[tuple[str, bytes]]
     """What is held under each term, in the terms' order."""
     outlines: list[tuple[int, bytes]]
-    """(file id, its symbols' qualified names and signatures)."""
+    """(file id, its definitions) of files that have any."""
+    places: list[tuple[bytes, int, bytes, int, str]]
+    """(path, file id, digest, how many symbols, language) of each file."""
 
 
 _IDENTIFIERS = IDENTIFIER.findall
@@ -116,7 +119,6 @@ class Builder:
         self._chunk_symbol = array("i")
         self._symbol_kinds: dict[str, int] = {}
         self._symbol_kind = array("H")
-        self._symbol_lines = array("I")
         self._symbol_parent = array("i")
         self._terms = Terms() if terms is None else terms
         self._number = self._terms.number
@@ -150,7 +152,6 @@ class Builder:
     def _add_symbols(self, symbols: Sequence[Symbol]) -> None:
         for number, symbol in enumerate(symbols, len(self.symbol_names)):
             self._symbol_kind.append(self._symbol_kinds.setdefault(symbol.kind, len(self._symbol_kinds)))
-            self._symbol_lines.extend((symbol.start, symbol.end, symbol.name_line))
             self._symbol_parent.append(symbol.parent)
             self._symbol_file.append(len(self.paths))
             name = symbol.name
@@ -159,7 +160,7 @@ class Builder:
             else:
                 self._names[name] = array("I", (number,))
         self.symbol_names += [symbol.name for symbol in symbols]
-        self._outlines.append(text_of_names([part for s in symbols for part in (s.qualified, s.signature)]))
+        self._outlines.append(bytes_of(symbols))
 
     def _add_text(self, file: int, source: Source, outline: Outline) -> None:
         lines: Sequence[str] = source.lines
@@ -254,16 +255,28 @@ class Builder:
             "symbol_names": text_of_names(self.symbol_names),
             "symbol_kinds": text_of_names(list(self._symbol_kinds)),
             "symbol_kind": self._symbol_kind.tobytes(),
-            "symbol_lines": self._symbol_lines.tobytes(),
             "symbol_file": _moved(self._symbol_file, bases.file),
             "symbol_parent": self._symbol_parent.tobytes(),
             "identifiers": "\n".join(words).encode(),
             "identifier_files": array("I", [self.used[word] for word in words]).tobytes(),
             "beyond_ascii": "\n".join(sorted({w.lower() for w in words if not w.isascii()})).encode(),
-            "terms": "\n".join([term for term, _ in rows]).encode(),
         }
         outlines = [(bases.file + at, data) for at, data in enumerate(self._outlines) if data]
-        return Encoded(self.counts, parts, rows, outlines)
+        return Encoded(self.counts, parts, rows, outlines, self._places(bases.file))
+
+    def _places(self, base: int) -> list[tuple[bytes, int, bytes, int, str]]:
+        languages = [label.partition("\t")[0] for label in self._labels]
+        ends = [*self._first_symbol[1:], len(self.symbol_names)]
+        return [
+            (
+                path.encode("utf-8", "surrogateescape"),
+                base + at,
+                bytes(self._digests[16 * at : 16 * at + 16]),
+                ends[at] - self._first_symbol[at],
+                languages[self._label[at]],
+            )
+            for at, path in enumerate(self.paths)
+        ]
 
     @property
     def counts(self) -> Bases:

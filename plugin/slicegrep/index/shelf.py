@@ -7,7 +7,7 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from slicegrep.index.segment import Encoded
 
@@ -27,8 +27,12 @@ class Shelf:
         """Return what is held under a term, in the order of the segments that hold it."""
         raise NotImplementedError
 
+    def terms(self, prefix: str) -> Iterable[str]:
+        """Return the terms that begin with `prefix`, some of them twice."""
+        raise NotImplementedError
+
     def outline(self, file: int) -> bytes | None:
-        """Return the qualified names and signatures of a file's symbols; None where it has none here."""
+        """Return the definitions of a file (outlines.py); None where it has none here."""
         raise NotImplementedError
 
     def damage(self, why: object) -> Exception:
@@ -78,6 +82,10 @@ class MemoryShelf(Shelf):
         row = self._rows.get(term)
         return [] if row is None else [row]
 
+    def terms(self, prefix: str) -> Iterable[str]:
+        """Return the terms that begin with `prefix`."""
+        return [term for term in self._rows if term.startswith(prefix)]
+
     def outline(self, file: int) -> bytes | None:
-        """Return the qualified names and signatures of a file's symbols."""
+        """Return the definitions of a file."""
         return self._outlines.get(file)

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import struct
 import time
 from contextlib import closing, contextmanager, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.home import make_folder
+from slicegrep.index.blocks import row_in, rows_in
 from slicegrep.index.place import VERSION
-from slicegrep.index.seal import sealed, unsealed
+from slicegrep.index.seal import deflated, placed, sealed, unsealed
 from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from slicegrep.index.segment import Encoded
+    from slicegrep.index.blocks import Small
 
 __all__ = [
     "MEMORY",
@@ -36,8 +38,11 @@ _TABLES = (
     "CREATE TABLE meta(name TEXT PRIMARY KEY, value) WITHOUT ROWID",
     "CREATE TABLE segments(id INTEGER PRIMARY KEY, level INTEGER, files INTEGER, chunks INTEGER, symbols INTEGER)",
     "CREATE TABLE parts(segment INTEGER, name TEXT, data BLOB, PRIMARY KEY(segment, name))",
-    "CREATE TABLE postings(segment INTEGER, term TEXT, data BLOB, PRIMARY KEY(segment, term)) WITHOUT ROWID",
+    # Blocks of rows by term (blocks.py), each by its first term.
+    "CREATE TABLE postings(segment INTEGER, term TEXT, data BLOB, PRIMARY KEY(segment, term))",
     "CREATE TABLE outlines(file INTEGER PRIMARY KEY, data BLOB)",
+    # The last row of each path that any segment has: a few files are found without their segments.
+    "CREATE TABLE places(path BLOB PRIMARY KEY, file INTEGER, data BLOB) WITHOUT ROWID",
     # Files whose content is the same though their status changed; size -1 where the file is dead.
     "CREATE TABLE amended(file INTEGER PRIMARY KEY, size INTEGER, mtime INTEGER, ctime INTEGER)",
 )
@@ -48,15 +53,27 @@ _WIDTHS = {
     "digests": (_FILE, 16),
     **dict.fromkeys(("chunk_file", "chunk_start", "chunk_end", "chunk_symbol"), (_CHUNK, 4)),
     "symbol_kind": (_SYMBOL, 2),
-    "symbol_lines": (_SYMBOL, 12),
     **dict.fromkeys(("symbol_file", "symbol_parent"), (_SYMBOL, 4)),
 }
 """Columns by what a segment's counts count, and the bytes of one: others would shift all that come behind them."""
+_BLOCKS = (  # SQLite takes the largest below from the key's own tree
+    "SELECT id, (SELECT max(term) FROM postings WHERE segment=segments.id AND term<=?) FROM segments ORDER BY id"
+)
+_BLOCKS_FROM = (
+    "SELECT term, data FROM postings WHERE segment=? AND term<? AND "
+    "term>=ifnull((SELECT max(term) FROM postings WHERE segment=? AND term<=?), '') ORDER BY term"
+)
+_LAST = "\U0010ffff"
+_BLOCK = "SELECT data FROM postings WHERE segment=? AND term=?"
 MEMORY = ":memory:"
 """The path of a store that is kept in memory."""
 BUSY_SECONDS = 10.0
 """How long a short write waits for that of another process."""
 _RETRY_SECONDS = 0.01
+_PAGE = 16_384
+"""Bytes of SQLite's pages: most blocks are of 2 to 3 kB and lie in one whole, so that little of it stays empty."""
+_MOST_BLOCKS = 512
+"""Inflated blocks that a snapshot keeps: 2 MB. Terms of small segments, and terms that begin alike, meet in them."""
 
 
 class Damaged(Exception):  # noqa: N818 (a state of the file; who meets it opens the index again)
@@ -97,6 +114,7 @@ class Store:
         deadline = time.monotonic() + BUSY_SECONDS
         while True:  # the busy handler does not serve the change to WAL
             try:
+                self.db.execute(f"PRAGMA page_size={_PAGE}")  # of a file that is empty yet
                 self.db.execute("PRAGMA journal_mode=WAL")
                 break
             except sqlite3.OperationalError as error:
@@ -165,23 +183,27 @@ class Store:
         """Return the segments in the order of their ids."""
         return _segments(self.db)
 
-    def write(self, encoded: Encoded, level: int) -> None:
+    def write(self, segment: Small, level: int) -> None:
         """Append a segment with its outlines (while `writing`)."""
-        self.add_segment(level, encoded.counts, encoded.parts, encoded.rows)
-        rows = ((file, sealed(data, file)) for file, data in encoded.outlines)
+        self.add_segment(level, segment.counts, segment.parts, segment.blocks)
+        rows = ((file, sealed(data, file)) for file, data in segment.outlines)
         self.db.executemany("INSERT INTO outlines VALUES(?, ?)", rows)
+        places = [(row[0], row[1], placed(*row)) for row in segment.places]
+        self.db.executemany("INSERT OR REPLACE INTO places VALUES(?, ?, ?)", places)
 
     def add_segment(
-        self, level: int, counts: Bases, parts: Mapping[str, bytes], rows: Iterable[tuple[str, bytes]]
+        self, level: int, counts: Bases, parts: Mapping[str, bytes], blocks: Iterable[tuple[str, bytes]]
     ) -> None:
-        """Append a segment of parts and rows by term (while `writing`)."""
+        """Append a segment of parts and blocks, all deflated (while `writing`)."""
         cursor = self.db.execute(
             "INSERT INTO segments(level, files, chunks, symbols) VALUES(?, ?, ?, ?)", (level, *counts)
         )
         number = cursor.lastrowid or 0
-        for name, data in parts.items():
-            self.set_part(number, name, data)
-        sealed_rows = ((term, sealed(data, number, term)) for term, data in rows)
+        self.db.executemany(
+            f"INSERT INTO parts VALUES({number:d}, ?, ?)",
+            [(name, sealed(data, number, name)) for name, data in parts.items()],
+        )
+        sealed_rows = ((term, sealed(data, number, term)) for term, data in blocks)
         self.db.executemany(f"INSERT INTO postings VALUES({number:d}, ?, ?)", sealed_rows)
 
     def remove_segment(self, segment: int) -> None:
@@ -192,7 +214,8 @@ class Store:
     def set_part(self, segment: int, name: str, data: bytes) -> None:
         """Replace a part of a segment by other data (while `writing`)."""
         self.db.execute(
-            "INSERT OR REPLACE INTO parts VALUES(?, ?, ?)", (segment, name, sealed(data, segment, name))
+            "INSERT OR REPLACE INTO parts VALUES(?, ?, ?)",
+            (segment, name, sealed(deflated(data), segment, name)),
         )
 
     def amend(self, rows: Iterable[tuple[int, int, int, int]]) -> None:
@@ -221,11 +244,7 @@ class Snapshot(Shelf):
             self.totals = _totals(self._db)
         except (sqlite3.Error, TypeError) as error:
             raise self.damage(error) from error
-        marks = ",".join("?" * len(self.segments))
-        self._rows_of = (
-            "SELECT data, segment, term FROM postings "  # noqa: S608 (question marks only)
-            f"WHERE segment IN ({marks}) AND term=? ORDER BY segment"
-        )
+        self._blocks: dict[tuple[int, str], bytes] = {}
 
     def close(self) -> None:
         """Let what it keeps be overwritten."""
@@ -261,19 +280,48 @@ class Snapshot(Shelf):
 
     def rows(self, term: str) -> list[bytes]:
         """Return what is held under a term, in the order of the segments that hold it."""
-        return self._all(self._rows_of, (*self.segments, term))
+        found = []
+        try:
+            for segment, first in self._db.execute(_BLOCKS, (term,)):
+                if first is not None and (row := row_in(self._block(segment, first), term)) is not None:
+                    found.append(row)
+        except (sqlite3.Error, struct.error, ValueError, TypeError) as error:
+            raise self.damage(error) from error
+        return found
+
+    def _block(self, segment: int, first: str) -> bytes:
+        """Return an inflated block. Raises as `_data`."""
+        block = self._blocks.get((segment, first))
+        if block is None:
+            if len(self._blocks) >= _MOST_BLOCKS:
+                self._blocks.clear()
+            (data,) = self._db.execute(_BLOCK, (segment, first)).fetchone()
+            block = self._blocks[segment, first] = unsealed(data, segment, first)
+        return block
+
+    def terms(self, prefix: str) -> Iterator[str]:
+        """Yield the terms that begin with `prefix`, segment by segment."""
+        try:
+            for segment in self.segments:
+                query = (segment, prefix + _LAST, segment, prefix)
+                for term, data in self._db.execute(_BLOCKS_FROM, query):
+                    yield from [
+                        one for one, _ in rows_in(unsealed(data, segment, term)) if one.startswith(prefix)
+                    ]
+        except (sqlite3.Error, struct.error, ValueError, TypeError) as error:
+            raise self.damage(error) from error
 
     def rows_of(self, segment: int) -> Iterator[tuple[str, bytes]]:
         """Yield what a segment holds under each term, in the terms' order."""
         query = "SELECT term, data FROM postings WHERE segment=? ORDER BY term"
         try:
             for term, data in self._db.execute(query, (segment,)):
-                yield term, unsealed(data, segment, term)
-        except (sqlite3.Error, ValueError, TypeError) as error:
+                yield from rows_in(unsealed(data, segment, term))
+        except (sqlite3.Error, struct.error, ValueError, TypeError) as error:
             raise self.damage(error) from error
 
     def outline(self, file: int) -> bytes | None:
-        """Return the qualified names and signatures of a file's symbols."""
+        """Return the definitions of a file (outlines.py); None where it has none."""
         found = self._all("SELECT data, file FROM outlines WHERE file=?", (file,))
         return found[0] if found else None
 

@@ -19,6 +19,7 @@ except ImportError:
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from collections.abc import Set as AbstractSet
 
 __all__ = ["Changes", "Known", "Status", "Tree"]
 
@@ -69,12 +70,14 @@ class Tree:
         self._paths = [self._root + one.path for one in known]
         self._statuses = [one.status for one in known]
 
-    def changes(self) -> Changes:
-        """Look at every file and folder. Raises OSError where the root cannot be listed."""
+    def changes(self, heard: AbstractSet[str] | None = None) -> Changes:
+        """Look at every file and folder, or at those alone that were `heard` of. Raises OSError where the root cannot be listed."""
         now = time.time_ns()
-        folders = self.folders.looked_at(self._root, now) if self.folders else None
+        folders = self.folders.looked_at(self._root, now, heard) if self.folders else None
         if folders is not None:
-            new, dead, same = self._compared(range(len(self.known)), now)
+            everything = range(len(self.known))
+            numbers = everything if heard is None else [n for n in everything if self.known[n].path in heard]
+            new, dead, same = self._compared(numbers, now)
             return Changes(new, dead, same, folders if folders is not self.folders else None)
         paths, folders = walked(self._root, self.folders, is_wanted, now)
         there = set(paths)

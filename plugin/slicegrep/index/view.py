@@ -235,17 +235,13 @@ class View:
         if first == end:
             return ()
         data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
-        columns = self.columns
         try:
-            return symbols_of(
-                data,
-                columns.symbol_kind[first:end],
-                columns.symbol_names[first:end],
-                columns.symbol_lines[3 * first : 3 * end],
-                columns.symbol_parent[first:end],
-            )
-        except ValueError as error:
+            symbols = symbols_of(data)
+        except (ValueError, IndexError) as error:
             raise self._shelves[0].damage(f"file {file}: {error}") from error
+        if len(symbols) != end - first:
+            raise self._shelves[0].damage(f"file {file}: another number of definitions")
+        return symbols
 
     def _symbol_ids(self, file: int) -> tuple[int, int]:
         """Return the id of a file's first symbol and the one after its last."""
@@ -275,15 +271,11 @@ class View:
 
     def stems_with_prefix(self, prefix: str, most: int) -> list[str]:
         """Return at most `most` stems that begin with `prefix`, the shortest first."""
-        found: set[str] = set()
-        begin = "\n" + prefix
-        for terms in self.columns.terms:
-            at = _first_line(terms, prefix)
-            while terms.startswith(begin, at):
-                end = terms.index("\n", at + 1)
-                found.add(terms[at + 1 : end])
-                at = end
-        return sorted(found, key=lambda term: (len(term), term))[:most]
+        return sorted(self.terms_with_prefix(prefix), key=lambda term: (len(term), term))[:most]
+
+    def terms_with_prefix(self, prefix: str) -> set[str]:
+        """Return the terms that begin with `prefix`, those of replaced files among them."""
+        return {term for shelf in self._shelves for term in shelf.terms(prefix)}
 
     def identifiers_containing(self, text: str) -> list[str]:
         """Return the identifiers that hold `text` somewhere, in lower case, sorted. Case does not count."""
@@ -339,16 +331,3 @@ class View:
     def _digest_at(self, path: str) -> bytes | None:
         number = self._file_of_path.get(path)
         return None if number is None else self.columns.digests[16 * number : 16 * number + 16]
-
-
-def _first_line(lines: str, text: str) -> int:
-    """Return where the LF stands before the first of sorted lines, each with an LF before it, that is not below `text`."""
-    low, high = 0, len(lines) - 1
-    while low < high:
-        at = lines.rfind("\n", 0, (low + high) // 2 + 1)
-        end = lines.find("\n", at + 1)
-        if lines[at + 1 : end] < text:
-            low = end
-        else:
-            high = at
-    return low

@@ -7,16 +7,15 @@ import marshal
 import sys
 from typing import TYPE_CHECKING, Any
 
+from slicegrep.index.blocks import small
 from slicegrep.index.documents import add_file
 from slicegrep.index.segment import Bases, Builder, Terms
 
 if TYPE_CHECKING:
     from typing import IO
 
-__all__ = ["PIECE", "received", "sent", "serve"]
+__all__ = ["received", "sent", "serve"]
 
-PIECE = 4_000
-"""Rows of one message: a segment that is sent whole is there three times at once."""
 _LENGTH = 8
 _MOST_TERMS = 300_000
 """Identifiers that are remembered from one segment to the next: about 60 MB."""
@@ -43,8 +42,8 @@ def serve() -> None:
     """Say that it is ready, and answer until the input ends.
 
     `("files", root, [(path, status), ...])` is answered by how many postings are held after them;
-    `("counts",)` by how many files, chunks and symbols; `("segment", bases)` by the parts, pieces of rows, an empty piece
-    and the outlines. After that the next segment begins.
+    `("counts",)` by how many files, chunks and symbols; `("segment", bases)` by the segment, made small (some 4 MB).
+    After that the next one begins.
     """
     gc.disable()  # nothing here is cyclic, and there is much of it
     source, target = sys.stdin.buffer, sys.stdout.buffer
@@ -64,12 +63,8 @@ def serve() -> None:
         elif verb == "counts":
             sent(target, tuple(builder.counts))
         else:
-            encoded = builder.encoded(Bases(*arguments[0]))
+            made = small(builder.encoded(Bases(*arguments[0])))
             if len(terms) > _MOST_TERMS:
                 terms = Terms()
             builder = Builder(terms)
-            sent(target, encoded.parts)
-            for at in range(0, len(encoded.rows), PIECE):
-                sent(target, encoded.rows[at : at + PIECE])
-            sent(target, [])
-            sent(target, encoded.outlines)
+            sent(target, tuple(made))

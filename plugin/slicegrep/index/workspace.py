@@ -7,6 +7,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from slicegrep.index.blocks import small
 from slicegrep.index.build import build
 from slicegrep.index.documents import add_file
 from slicegrep.index.folders import packed, unpacked
@@ -97,11 +98,13 @@ class Workspace:
         view = self._loaded(
             anew=differed
         )  # what was found out of a view that missed a file is not gone on with
-        if self._watch.is_at_rest(self._tree.folders) and not differed:
+        heard = self._watch.heard(self._tree.folders)
+        heard = None if differed else heard
+        if heard is not None and not heard:
             return view
-        changes = self._tree.changes()
+        changes = self._tree.changes(heard)
         if not changes:
-            self._watch.looked()
+            self._watch.looked(heard)
             return view
         dead = self._dead + len(changes.dead)
         if len(view.files) > _LEAST_REBUILT and 2 * dead > len(view.files):
@@ -115,7 +118,7 @@ class Workspace:
             del view  # what it keeps could not be overwritten
             self._build(changes, progress)
         view = self._loaded()
-        self._watch.looked()
+        self._watch.looked(heard)
         return view
 
     def _loaded(self, *, anew: bool = False) -> View:
@@ -181,7 +184,7 @@ class Workspace:
         with self._writing(store):
             self._amend(store, changes)
             if changes.new:
-                store.write(encoded, 0)
+                store.write(small(encoded), 0)
             if changes.folders:
                 _remember(store, changes.folders)
             store.grown()
