@@ -9,7 +9,6 @@ from contextlib import suppress
 from slicegrep import ledger, render
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.plan import Plan  # noqa: TC001 (as above)
-from slicegrep.tokens import VOCABULARY_NAME, estimate, exact_encoder
 from slicegrep.types import Source  # noqa: TC001 (as above)
 
 __all__ = ["record_annotated", "record_shown"]
@@ -50,6 +49,8 @@ def record_annotated(call: Call, answer: Mapping[str, object] | None, row: Mappi
     said = said if isinstance(said, dict) else {}
 
     def write(count: Callable[[str], int] | None) -> None:
+        from slicegrep.tokens import estimate  # noqa: PLC0415 (3 ms, which the answer does not wait for)
+
         told = {"added": _added(count or estimate, call.response, said), "exact": count is not None}
         ledger.record(call.home, "annotate", session=call.session, agent=call.agent, **told, **row)
 
@@ -98,7 +99,7 @@ def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]
     Who wants the ledger's rows waits for those that are on their way (`ledger.settle`).
     """
     vocabulary = os.path.join(call.home, "vocab")
-    if not os.path.exists(os.path.join(vocabulary, VOCABULARY_NAME)):
+    if not os.path.isdir(vocabulary):
         write(None)
         return
     handle = -1
@@ -106,6 +107,8 @@ def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]
         handle = ledger.uncounted(call.home, shared=True)
 
     def count_and_write() -> None:
+        from slicegrep.tokens import exact_encoder  # noqa: PLC0415 (3 ms, which the answer does not wait for)
+
         try:
             write(exact_encoder(vocabulary))
         finally:

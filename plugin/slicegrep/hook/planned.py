@@ -164,7 +164,8 @@ def sweep(home: str) -> None:
     except OSError:
         pass
     replace_private(mark, b"")
-    settle(home)
+    if not settle(home):
+        return
     _drop_unfinished(home, now)
     for folder in [os.path.join(states, name) for name in os.listdir(states)]:
         if now - _last_change(folder) > SESSION_SECONDS:
