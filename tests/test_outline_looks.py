@@ -45,7 +45,7 @@ def test_a_line_alone_is_in_what_it_is_in_with_the_whole_outline(name: str) -> N
     [
         ("a.py", "@first\n@second(\n    1,\n)\n# why\nasync def f():\n    pass\n", ("f", 1, 7)),
         ("a.py", "class A:\n    @first\n    @second\n    def f(self):\n        pass\n", ("A.f", 2, 5)),
-        ("a.js", "export\ndefault\nasync function\nf() {\n  return 1\n}\n", ("f", 1, 6)),
+        ("a.js", "export const\n  f\n  = () => {\n    return 1\n  }\n", ("f", 1, 5)),
         ("a.ts", "class A {\n  @First()\n  @Second({\n    a: 1,\n  })\n  private f() {\n    return 1\n  }\n}\n", ("A.f", 2, 8)),
         ("a.rs", "#[first]\n#[second(\n  a,\n)]\npub\nfn f() {\n  1\n}\n", ("f", 1, 8)),
         ("a.rs", "impl A {\n  #[first]\n  #[second]\n  fn f() {\n    1\n  }\n}\n", ("A::f", 2, 6)),
