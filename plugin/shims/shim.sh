@@ -110,7 +110,8 @@ interpreter() {
   key=${key%%[!A-Za-z0-9._-]*}
   ready=$home/env/$key/.ready
   [ -n "$key" ] && [ -n "$home" ] && [ -f "$ready" ] || return
-  [ -O "$home" ] && [ -O "$ready" ] || [ -n "${MSYSTEM-}" ] || return # programs of somebody else's are not started
+  # Programs and byte code of somebody else's are not run.
+  [ -O "$home" ] && [ -O "$ready" ] && { [ -O "$home/pyc" ] || [ ! -e "$home/pyc" ]; } || [ -n "${MSYSTEM-}" ] || return
   { IFS= read -r python && IFS= read -r site; } <"$ready"
   [ -x "$python" ] && [ -n "$site" ] && [ -f "$main" ]
 } 2>/dev/null

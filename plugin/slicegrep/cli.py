@@ -11,6 +11,7 @@ from slicegrep.arisen import arisen
 from slicegrep.bytecode import MENDED, mend
 from slicegrep.commands import COMMANDS
 from slicegrep.commands.parser import Parser, UsageError
+from slicegrep.home import home_folder
 from slicegrep.terminal import complain, open_streams
 
 if TYPE_CHECKING:
@@ -58,6 +59,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _run(given: list[str]) -> int:
     name = given[0] if given else ""
+    if name != "doctor":  # which tells what is wrong
+        home_folder(os.environ)  # raises where it is not to be used: byte code and index come from there
     if name == "setup":  # it has options of its own
         from slicegrep import install
 

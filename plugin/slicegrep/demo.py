@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from slicegrep.engine import CLIENT_BYTES, CLIENT_TOKENS
 from slicegrep.home import home_folder
 from slicegrep.pinned import Place
+from slicegrep.programs import on_path
 from slicegrep.render import numbered
 from slicegrep.settings import Settings
 from slicegrep.source import shown_as_is, source_of
@@ -41,9 +41,7 @@ def demonstrate(file: str, prompt: str) -> int:
         folder = Path(name).resolve()
         home = borrowed_home(folder, place)
         try:
-            done = intercept(
-                [shutil.which("sh") or "sh", str(launcher)], home, folder, source, asked, knobs=True
-            )
+            done = intercept([on_path("sh") or "sh", str(launcher)], home, folder, source, asked, knobs=True)
         except TrialError as error:
             print(f"slicegrep: {source}: read as it is: {_reason(source, error)}", file=sys.stderr)
             return 1

@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import re
-import shutil
 import sys
 import tempfile
 import time
@@ -28,6 +27,7 @@ from slicegrep.install import last_failure, retry_at
 from slicegrep.ledger import rows, settle
 from slicegrep.lock import Busy, held
 from slicegrep.pinned import Place, has_servers, is_ready, missing_modules
+from slicegrep.programs import on_path
 from slicegrep.settings import KNOBS, Settings
 from slicegrep.trial import Trial, try_hooks
 from slicegrep.vocabulary import has_vocabulary
@@ -210,7 +210,7 @@ def _says(raw: str, value: float | str) -> bool:
 
 
 def _client() -> Finding:
-    program = shutil.which("claude")
+    program = on_path("claude")
     if program is None:
         return Finding("client", OK, "claude is not on PATH: its version was not looked at")
     try:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from slicegrep.children import CommandError, run
 from slicegrep.home import home_folder, replace_private
 from slicegrep.lock import Busy, held
+from slicegrep.programs import on_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -157,7 +158,7 @@ def ensure_environment(place: Place, lock: int, say: Callable[[str], None]) -> N
     """Make the environment unless it is whole; the caller holds `lock`. Raises SetUpError, with nothing left behind."""
     if place.requirements is None or is_sound(place):
         return
-    uv = shutil.which("uv")
+    uv = on_path("uv")
     attempts = [(uv, False)] if uv else []
     attempts.append(("", False))
     if not _OPTIONAL.isdisjoint(_packages(place.requirements)):
@@ -194,7 +195,7 @@ def ensure_servers(place: Place, lock: int, say: Callable[[str], None]) -> None:
     if place.servers is None or has_servers(place):
         return
     say("adding what serve and mcp need")
-    uv = shutil.which("uv")
+    uv = on_path("uv")
     base, python = str(getattr(sys, "_base_executable", None) or sys.executable), str(place.python)
     install = [
         *_installer(uv or "", base, python),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import tempfile
 import time
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from slicegrep.children import clean_environment
+from slicegrep.programs import on_path
 from slicegrep.source import source_of
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def try_hooks(launcher: Path, place: Place) -> Trial:
 
     Its session, state and ledger are in a temporary folder: nothing of it counts in `stats`.
     """
-    shell = shutil.which("sh")
+    shell = on_path("sh")
     if shell is None:
         return Trial(
             trouble="there is no sh on PATH; Claude Code runs hooks with it (on Windows: Git for Windows)"

