@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Memory"]
 
-WEIGHT = 20
-"""Bytes of memory for a byte of source, once all is known of it: 19.5 for Django, 19.7 for SymPy, 18.1 for serde."""
+UNCUT_SECONDS = 0.3
+"""An outline that took less was not cut by its time limit (0.4 s for the smallest files, `outline.build`)."""
 MOST_WAITING = 100
 """Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
 MOST_WAITING_BYTES = 1_000_000
@@ -40,7 +41,10 @@ class Memory(Kept):
         if found is not None and found.source.digest == source.digest:
             return found
         made = prepared_of(source)
-        self._keep(made)
+        started = time.monotonic()
+        whole = not made.outline.broken and made.outline.method == "tree-sitter"
+        if whole or time.monotonic() - started < UNCUT_SECONDS:
+            self._keep(made)
         return made
 
     def outline_of(self, source: Source, *, seconds: float, lines: Sequence[int] | None = None) -> Outline:
@@ -66,9 +70,7 @@ class Memory(Kept):
         if not self._waiting:
             return False
         _, source = self._waiting.popitem()
-        prepared = self.prepare(source)
-        prepared.columns  # noqa: B018 (made when first asked for; a file whose lines a search has shown may be read next)
-        self._keep(prepared)
+        self.prepare(source).complete()  # a file whose lines a search has shown may be read next
         return True
 
     def clear(self) -> None:
@@ -77,4 +79,4 @@ class Memory(Kept):
         self._waiting.clear()
 
     def _keep(self, prepared: Prepared) -> None:
-        self._shelf.put(prepared.source.path, prepared, prepared.source.size * WEIGHT)
+        self._shelf.put(prepared.source.path, prepared, prepared.weight)
