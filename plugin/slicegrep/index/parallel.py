@@ -122,8 +122,7 @@ class Team:
             self._bases = Bases(*map(sum, zip(bases, counts, strict=True)))
             self._segments += 1
         sent(target, ("segment", tuple(bases)))
-        _, *rest = received(source)
-        self._results.put((number, (Small(counts, *rest), paths)))
+        self._results.put((number, (Small(counts, *received(source)), paths)))
 
     @contextmanager
     def _worker(self) -> Iterator[tuple[IO[bytes], IO[bytes]]]:

@@ -67,4 +67,4 @@ def serve() -> None:
             if len(terms) > _MOST_TERMS:
                 terms = Terms()
             builder = Builder(terms)
-            sent(target, tuple(made))
+            sent(target, made[1:])  # the counts have been told
