@@ -17,6 +17,9 @@ __all__ = ["leave", "note", "run"]
 LATER_SECONDS = 10.0
 """For what is done when the answer is out."""
 
+NICE = 10
+"""The next call of the session goes before it."""
+
 TYPE_CHECKING = False  # importing typing costs 3 ms
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,15 +57,22 @@ def _do_apart(work: list[Callable[[], None]]) -> None:
     """Do what nobody waits for in a process of its own: neither the launcher nor the client waits for its end."""
     faulthandler.cancel_dump_traceback_later()  # its thread does not survive a fork, and would be waited for ever
     try:
-        if not hasattr(os, "fork") or os.fork():
+        if not hasattr(os, "fork"):
+            return
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for descriptor in (
+            0,
+            1,
+            2,
+        ):  # before the fork: the launcher reads until the last of the two has let go
+            os.dup2(nowhere, descriptor)
+        if os.fork():
             return
     except OSError:
         return
     try:
         os.setsid()
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for descriptor in (0, 1, 2):
-            os.dup2(nowhere, descriptor)
+        os.nice(NICE)
         _arm(LATER_SECONDS)
         for one in work:
             one()
