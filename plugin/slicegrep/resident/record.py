@@ -6,7 +6,7 @@ import os
 import time
 from contextlib import suppress
 
-from slicegrep.home import replace_private
+from slicegrep.home import open_plain, replace_private
 from slicegrep.resident.ask import OFF_FILE, OFF_SECONDS, STARTING_FILE
 
 __all__ = ["Record"]
@@ -48,7 +48,7 @@ class Record:
 
     def crashed(self) -> bool:
         """Note a crash; says whether it was one too many, and no engine is to run for a day."""
-        now = time.time()
+        now = int(time.time())  # rounded up, what has just happened would lie ahead, and not count
         times = [at for at in self._crashes() if 0 <= now - at < CRASH_SECONDS]
         times.append(now)
         with suppress(OSError):
@@ -56,13 +56,13 @@ class Record:
         if len(times) < MOST_CRASHES:
             return False
         with suppress(OSError):
-            replace_private(self._path(OFF_FILE), f"{now + OFF_SECONDS:.0f}\n".encode())
+            replace_private(self._path(OFF_FILE), b"%d\n" % (now + OFF_SECONDS))
             self._drop(CRASHES_FILE)
         return True
 
     def _crashes(self) -> list[float]:
         try:
-            with open(self._path(CRASHES_FILE), "rb") as file:
+            with open_plain(self._path(CRASHES_FILE)) as file:
                 return [float(line) for line in file.read(10_000).split()]
         except (OSError, ValueError):
             return []
