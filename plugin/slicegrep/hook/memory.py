@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.focus import Focus, Said, focus_of
-from slicegrep.home import append_private, open_plain
-from slicegrep.hook.call import Call  # noqa: TC001 (as above)
+from slicegrep.home import open_plain
+from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
+from slicegrep.hook.recent import RECENT_FILE
 from slicegrep.references import find_references, refers_to
 from slicegrep.transcript import SessionLog, read_session
 
-__all__ = ["add_recent", "session_focus"]
+__all__ = ["session_focus"]
 
 PROMPT_DECAY = 0.4
 """Of each earlier prompt against the one after it: people go from one matter to the next."""
@@ -35,18 +35,11 @@ _ESCAPE = "\x1b"
 """Begins a colour, which may stand inside a name."""
 
 
-def add_recent(call: Call, found: Iterable[dict[str, object]]) -> None:
-    """Note what a search or a command showed, for the reads that follow. Raises OSError."""
-    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in found)
-    if text:
-        append_private(os.path.join(call.state, "recent.jsonl"), text.encode())
-
-
 def session_focus(call: Call, real_path: str) -> Focus:
     """Weigh what the session is working on, for the file at `real_path`. What cannot be read is left out."""
     log = read_session(call.transcript, call.agent)
     recent = [
-        row for row in _rows(os.path.join(call.state, "recent.jsonl")) if row.get("agent", "") == call.agent
+        row for row in _rows(os.path.join(call.state, RECENT_FILE)) if row.get("agent", "") == call.agent
     ]
     said = [*_prompts(call, log), *_texts(log), *_searches(log, recent), *_edits(log)]
     name = os.path.basename(real_path).rsplit(".", 1)[0]

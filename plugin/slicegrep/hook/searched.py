@@ -10,7 +10,7 @@ from slicegrep import ledger
 from slicegrep.hook import search_output
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.hook.counted import record_annotated
-from slicegrep.hook.memory import add_recent
+from slicegrep.hook.recent import add_recent
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
 
 TYPE_CHECKING = False  # as above
