@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 import sysconfig
 from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -220,3 +222,39 @@ def test_what_the_resident_engine_answers_is_counted_alike(tmp_path: Path) -> No
         assert told["total"]["estimated"] == 0
         times = {event: found["warm"]["calls"] for event, found in told["milliseconds"].items()}
         assert times == {"pre-read": 2, "post-read": 2, "annotate": 1, "shim": 0}
+
+
+def test_sessions_at_the_same_time_are_counted_once_each_while_others_settle(tmp_path: Path) -> None:
+    """Three sessions at once through the engine, and two processes that settle all the while."""
+    with house(tmp_path) as machine:
+        machine.start()
+        made = project(tmp_path, "busy", "argparse.py", "ast.py")
+        enough = tmp_path / "enough"
+        settling = (
+            f"import os, sys; sys.path.insert(0, {str(ROOT / 'plugin')!r})\n"
+            "import time; from slicegrep import ledger\n"
+            f"while not os.path.exists({str(enough)!r}): ledger.settle({str(machine.home)!r}); time.sleep(0.02)"
+        )
+        others = [subprocess.Popen([sys.executable, "-I", "-S", "-c", settling]) for _ in range(2)]
+
+        def play(number: int) -> Recorded:
+            session = Recorded(machine, made, f"s-{number}")
+            session.ask("why does add_subparsers drop the metavar of a nested parser?")
+            assert session.read("argparse.py")
+            assert not session.read("argparse.py", offset=100 * number + 1, limit=40)
+            assert not session.read("argparse.py")
+            session.grep("grep -n 'def visit' ast.py")
+            return session
+
+        try:
+            with ThreadPoolExecutor(3) as threads:
+                played = list(threads.map(play, range(3)))
+        finally:
+            enough.write_text("")
+        assert [other.wait(60) for other in others] == [0, 0]
+        told = stats(machine)
+        for session in played:
+            compared(told["sessions"][session.ident], session.spent)
+            one = told["sessions"][session.ident]
+            assert (one["reads"], one["whole_again"], one["ranges_again"], one["searches"]) == (1, 1, 1, 1)
+        assert told["fail_opens"] == {}
