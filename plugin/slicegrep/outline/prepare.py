@@ -14,12 +14,11 @@ them, and a map or an enclosing name is worth nothing where the whole program is
 
 def encoded(lines: tuple[str, ...]) -> tuple[bytes, bool]:
     """Return the lines as UTF-8 joined by LF, and whether some were emptied for their length."""
-    kept = [line if len(line) <= LONGEST_LINE else "" for line in lines]
-    text = "\n".join(kept)
+    emptied = max(map(len, lines), default=0) > LONGEST_LINE
+    if emptied:
+        lines = tuple([line if len(line) <= LONGEST_LINE else "" for line in lines])
     # To a grammar a NUL is the end of the text.
-    return text.replace("\0", " ").encode("utf-8", "surrogatepass"), len(text) < sum(map(len, lines)) + len(
-        lines
-    ) - 1
+    return "\n".join(lines).replace("\0", " ").encode("utf-8", "surrogatepass"), emptied
 
 
 def repaired(text: bytes, repairs: tuple[tuple[bytes, bytes], ...]) -> bytes:
