@@ -8,7 +8,7 @@ from math import ceil
 
 from slicegrep.pieces import HUNDREDTHS, PIECE, Prices
 
-__all__ = ["LEAN", "VOCABULARY_NAME", "counter", "estimate", "exact_encoder", "weigh"]
+__all__ = ["LEAN", "VOCABULARY_NAME", "counter", "estimate", "exact_encoder", "in_hundredths", "weigh"]
 
 VOCABULARY_NAME = "fb374d419588a4632f3f557e76b4b70aebbca790"
 """The name under which tiktoken keeps o200k_base in its cache folder: the SHA-1 of the address it fetches from."""
@@ -37,7 +37,12 @@ def estimate(text: str) -> int:
 
 def weigh(text: str) -> float:
     """Return the estimate before it is rounded up: for sums, as over lines (each with its LF), where rounding would add up."""
-    return sum(map(_prices().__getitem__, PIECE.findall(text))) * LEAN / HUNDREDTHS
+    return in_hundredths(text) * LEAN / HUNDREDTHS
+
+
+def in_hundredths(text: str) -> int:
+    """Return what `weigh` says in hundredths of a token, before it is made to lean high."""
+    return sum(map(_prices().__getitem__, PIECE.findall(text)))
 
 
 @cache
