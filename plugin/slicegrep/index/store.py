@@ -344,16 +344,19 @@ def copied(path: str, root: str) -> Store:
     from urllib.parse import quote  # noqa: PLC0415 (where an index cannot be written)
 
     for how in ("mode=ro", "immutable=1"):  # the second where SQLite cannot make its files beside it
-        store = Store(MEMORY, root)
         with (
             suppress(sqlite3.Error, OSError),
             closing(
                 sqlite3.connect(f"file:{quote(os.fsencode(path))}?{how}", uri=True, timeout=BUSY_SECONDS)
             ) as source,
         ):
-            source.backup(store.db)
-            if store.number("version") == VERSION:
-                return store
+            there = source.execute("SELECT 1 FROM sqlite_master").fetchone()
+            # From smaller pages into larger ones in memory, SQLite 3.40 ends the process.
+            if there and source.execute("PRAGMA page_size").fetchone() == (_PAGE,):
+                store = Store(MEMORY, root)
+                source.backup(store.db)
+                if store.number("version") == VERSION:
+                    return store
     return Store(MEMORY, root)
 
 
