@@ -362,8 +362,7 @@ class House:
             with suppress(OSError):
                 words = Path("/proc", name, "cmdline").read_bytes()
                 if b"/resident/__main__.py" in words and mark in Path("/proc", name, "environ").read_bytes():
-                    parent = int(Path("/proc", name, "stat").read_text().rsplit(")", 1)[1].split()[1])
-                    found.append((int(name), parent))
+                    found.append((int(name), _parent(int(name))))
         known = [pid for pid, _ in found]
         return [pid for pid, parent in sorted(found, key=lambda one: (one[1] in known, one[0]))]
 
@@ -373,6 +372,11 @@ class House:
         until = time.monotonic() + SECONDS
         while not self.is_warm():
             assert time.monotonic() < until, "no engine answers"
+        first = int((self.home / "run" / "engine.running").read_text().split()[0])
+        for one in self.engine():  # one more that was started meanwhile waits for the place of the first
+            if one != first and _parent(one) != first:
+                with suppress(ProcessLookupError):
+                    os.kill(one, signal.SIGKILL)
 
     def is_warm(self) -> bool:
         """Assert that an ordinary session is helped; whether the engine answered in it, as the ledger tells a moment later."""
@@ -438,6 +442,12 @@ class House:
             assert time.monotonic() < until, left
             time.sleep(0.02)
         self.quiet()
+
+
+def _parent(process: int) -> int:
+    with suppress(OSError):
+        return int(Path("/proc", str(process), "stat").read_text().rsplit(")", 1)[1].split()[1])
+    return 0
 
 
 def _line(payload: Mapping[str, Any]) -> bytes:

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 from faults_stand import ROOT, House, copied_plugin
@@ -224,19 +225,29 @@ def a_folder(path: Path) -> None:
     path.mkdir()
 
 
+SEARCH = (".", "step_29", "--json")
+
+
+@pytest.fixture(scope="module")
+def whole(house: House) -> Any:
+    """Return what a search answers where nothing is broken."""
+    found = json.loads(house.slicegrep(*SEARCH).stdout)
+    assert found["exact_tokens"] is True
+    return found
+
+
 @pytest.mark.parametrize("which", ["ranks", "vocabulary", "both"])
 @pytest.mark.parametrize("damage", [gone, empty, random_bytes, cut_off, one_byte_changed, a_fifo, a_folder])
-def test_a_broken_vocabulary(house: House, which: str, damage: Callable[[Path], None]) -> None:
+def test_a_broken_vocabulary(
+    house: House, whole: dict[str, Any], which: str, damage: Callable[[Path], None]
+) -> None:
     """Counts are exact, or said to be estimates; what can be made again is; hooks go on."""
     folder = house.home / "vocab"
-    words = (".", "step_29", "--json")
-    whole = json.loads(house.slicegrep(*words).stdout)
-    assert whole["exact_tokens"] is True
     with put_back(folder):
         for path in sorted(folder.iterdir()):
             if which == "both" or (path.suffix == ".ranks") == (which == "ranks"):
                 damage(path)
-        done = house.slicegrep(*words)
+        done = house.slicegrep(*SEARCH)
         assert done.returncode == 0, done.stderr
         found = json.loads(done.stdout)
         if found["exact_tokens"]:
