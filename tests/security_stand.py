@@ -12,6 +12,7 @@ import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,12 @@ __all__ = ["ROOT", "House", "big_python", "everything_below"]
 SECONDS = 60
 _HOOKS = json.loads((ROOT / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
 _LINKED = ("env", "vocab")
+
+
+@cache
+def _prepared() -> Path:
+    """Return the home folder that set-up filled; to ask for it takes seconds."""
+    return prepared_home()
 
 
 def command_of(event: str) -> str:
@@ -69,7 +76,7 @@ class House:
     def __post_init__(self) -> None:
         self.home.mkdir(mode=0o700)
         for name in _LINKED:
-            (self.home / name).symlink_to(prepared_home() / name, target_is_directory=True)
+            (self.home / name).symlink_to(_prepared() / name, target_is_directory=True)
         self.project.mkdir()
 
     @property
