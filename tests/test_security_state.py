@@ -169,3 +169,44 @@ def test_a_file_of_the_state_that_turns_into_a_link_is_not_followed(tmp_path: Pa
         with suppress(OSError):
             write(str(path), b"changed")
         assert precious.read_text() == "keep", write.__name__
+
+
+@pytest.mark.parametrize("leads", ["elsewhere", "back"])
+def test_a_link_that_is_turned_between_the_phases_shows_nothing(tmp_path: Path, leads: str) -> None:
+    """The user's rules are asked of where it leads then: what they hold back must not come by way of the plan."""
+    house = House(tmp_path)
+    secret, harmless = tmp_path / "secret.py", house.project / "harmless.py"
+    secret.write_text(big_python("        # secretzq\n"))
+    harmless.write_text(big_python("        # harmless\n"))
+    link = house.project / "link.py"
+    link.symlink_to(secret)
+    first = house.before(link)
+    assert first and "secretzq" not in str(first)
+    link.unlink()
+    link.symlink_to(secret if leads == "back" else harmless)
+    assert house.after(first, harmless.read_text()) == ""
+    assert "secretzq" in house.after(house.before(secret, agent_id="other"), secret.read_text()), (
+        "the test tests nothing"
+    )
+
+
+@pytest.mark.parametrize("name", ["../../evil", "a/b", "..", "", "x" * 200, "a\nb", "-rf", "$(touch evil)"])
+def test_an_id_is_no_path(tmp_path: Path, name: str) -> None:
+    """Of a session, a call or an agent: a plain name, or the call passes; nothing is made beside the home folder."""
+    house = House(tmp_path)
+    path = house.project / "big.py"
+    path.write_text(big_python())
+    for agent, use_id in ((name, "toolu_1"), ("", name)):
+        house.before(path, agent_id=agent, tool_use_id=use_id)
+    house.session_id = name
+    house.fire("prompt", {"session_id": name, "prompt": "why?"})
+    house.before(path, tool_use_id="toolu_2")
+    house.search("grep -n total big.py", "3:    total = 0")
+    house.fire("session-start", {"session_id": name, "source": "clear"})
+    house.quiet()
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["home", "project"]
+    assert os.listdir(house.project) == ["big.py"]
+    plain = {"s-1", "-rf"}  # odd, but no path
+    assert set(os.listdir(house.home / "state")) <= plain
+    for found in house.kept():
+        assert ".." not in found.split("/") and len(found) < 160
