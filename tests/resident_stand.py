@@ -19,7 +19,16 @@ from typing import Any
 
 from prepared_home import ROOT, bare_environment, prepared_home
 
-__all__ = ["House", "copied_plugin", "house", "large_module", "until"]
+__all__ = [
+    "House",
+    "copied_plugin",
+    "end_engines",
+    "house",
+    "large_module",
+    "leads",
+    "processes_for",
+    "until",
+]
 
 SECONDS = 120
 """For whatever has to happen: the machine may be busy with many other tests."""
@@ -230,24 +239,12 @@ class House:
     # ---- Engines ----------------------------------------------------------------------------------------------
 
     def processes(self) -> list[int]:
-        """Return every process of an engine for this home folder, workers included; zombies are not counted."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with suppress(OSError):
-                    words = (entry / "cmdline").read_bytes().split(b"\0")
-                    if any(w.endswith(_PROGRAM.encode()) for w in words) and os.fsencode(self.home) in words:
-                        found.append(int(entry.name))
-        return sorted(found)
+        """Return every process of an engine for this home folder, workers included."""
+        return processes_for(self.home)
 
     def engines(self) -> list[int]:
         """Return the engines' first processes: the leaders of their sessions."""
-        found = []
-        for pid in self.processes():
-            with suppress(OSError):
-                if os.getsid(pid) == pid:
-                    found.append(pid)
-        return found
+        return [pid for pid in self.processes() if leads(pid)]
 
     def workers(self, engine: int) -> list[int]:
         return [pid for pid in self.processes() if pid != engine and _parent(pid) == engine]
@@ -308,14 +305,41 @@ class House:
 
     def end(self) -> None:
         """End every engine of this home folder: none is left after a test."""
-        for number in (signal.SIGTERM, signal.SIGKILL):
-            for pid in self.processes() if number == signal.SIGKILL else self.engines():
-                with suppress(ProcessLookupError):
-                    os.kill(pid, number)
-            with suppress(AssertionError):
-                until(lambda: not self.processes(), "the end of the engines", 30)
-                return
-        self.gone(*self.processes())
+        end_engines(self.home)
+
+
+def processes_for(home: Path) -> list[int]:
+    """Return every process of an engine for a home folder, workers included; zombies are not counted."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            with suppress(OSError):
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+                if any(word.endswith(_PROGRAM.encode()) for word in words) and os.fsencode(home) in words:
+                    found.append(int(entry.name))
+    return sorted(found)
+
+
+def leads(pid: int) -> bool:
+    """Whether a process leads its session."""
+    with suppress(OSError):
+        return os.getsid(pid) == pid
+    return False
+
+
+def end_engines(home: Path) -> None:
+    """End every engine of a home folder: by SIGTERM, and what does not end by that by SIGKILL."""
+    for pid in processes_for(home):
+        if leads(pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGTERM)
+    try:
+        until(lambda: not processes_for(home), "the end of the engines", 30)
+    except AssertionError:
+        for pid in processes_for(home):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        until(lambda: not processes_for(home), "the end of what was killed")
 
 
 def _parent(pid: int) -> int:

@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import re
+import socket
 import sys
 import tempfile
 import time
@@ -28,6 +29,7 @@ from slicegrep.ledger import rows, settle
 from slicegrep.lock import Busy, held
 from slicegrep.pinned import Place, has_servers, is_ready, missing_modules
 from slicegrep.programs import on_path
+from slicegrep.resident import seen
 from slicegrep.settings import KNOBS, Settings
 from slicegrep.trial import Trial, try_hooks
 from slicegrep.vocabulary import has_vocabulary
@@ -96,6 +98,7 @@ def examine(environment: Mapping[str, str]) -> list[Finding]:
         *_settings(environment),
         _client(),
         _interception(place, home, ready),
+        _engine(place, environment),
         _fail_opens(place),
     ]
 
@@ -244,6 +247,32 @@ def _interception(place: Place, *needed: Finding) -> Finding:
             name, FAIL, trial.trouble, "run it again; if it stays, report this line with your system's name"
         )
     return Finding(name, OK, trial.text)
+
+
+def _engine(place: Place, environment: Mapping[str, str]) -> Finding:
+    """Tell of the resident engine; without one the hooks work as well, only slower."""
+    name, alone = "engine", "each hook starts a process of its own"
+    if not Settings.from_environment(environment).resident_on:
+        return Finding(name, OK, f"switched off by SLICEGREP_RESIDENT: {alone}")
+    if not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
+        return Finding(name, OK, f"none on this system: {alone}")
+    home = str(place.home)
+    until = seen.off_until(home)
+    if until:
+        text = f"off until {_clock(until)}, as it crashed three times within an hour: {alone}"
+        return Finding(name, WARN, text, f"{_SET_UP} (switches it on again); report it if it stays so")
+    folder = place.home / "run"
+    if folder.is_dir() and folder.stat().st_mode & 0o077:
+        return Finding(name, WARN, f"{folder} is open to others: {alone}", f"run: chmod 700 {folder}")
+    engine = seen.running(home)
+    if engine is None:
+        return Finding(name, OK, "not running: the next read or search that needs it starts it")
+    memory = f", {engine.memory / 1e6:.0f} MB" if engine.memory else ""
+    return Finding(name, OK, f"running since {_clock(engine.since)} (process {engine.pid}{memory})")
+
+
+def _clock(when: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
 
 
 def _fail_opens(place: Place) -> Finding:

@@ -33,6 +33,7 @@ from slicegrep.pinned import (
     is_sound,
     warm_up,
 )
+from slicegrep.resident import seen
 from slicegrep.vocabulary import fetch_vocabulary, has_vocabulary
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ _WAIT_SECONDS = 1200  # for another set-up that is at it: longer than one may ta
 _RETRY_SECONDS = 600  # after a first failure, doubled by each further one
 _RETRY_MOST_SECONDS = 86_400
 _LOG_BYTES = 262_144
+_LEAVE_SECONDS = 30  # what the resident engine is at is answered first, which takes it ten seconds at most
 _NICENESS = 10  # the session's own work goes first
 
 _STARTED = "slicegrep is setting up its Python environment in the background, once; until it is ready nothing changes."
@@ -148,6 +150,7 @@ def _setup(environment: Mapping[str, str], *, quiet: bool, remove: bool) -> int:
             _remove(place, say)
         else:
             set_up(place, say, _WAIT_SECONDS)
+            seen.switch_on(str(place.home))
             say(f"ready in {place.home}")
     except Busy as other:
         trouble = f"another set-up (process {other}) is still at work"
@@ -246,7 +249,13 @@ def _remove(place: Place, say: Callable[[str], None]) -> None:
         raise SetUpError(f"{home} is left as it is: {what}")
     with held(place.beside("lock"), 0):
         pass  # nobody is setting up; an open file could not be deleted everywhere
-    shutil.rmtree(home)
+    try:
+        with seen.kept_away(str(home), _LEAVE_SECONDS):
+            shutil.rmtree(home)
+    except Busy as engine:
+        raise SetUpError(
+            f"the resident engine (process {engine}) does not end; end it and run this again"
+        ) from engine
     say(f"removed {home}")
 
 

@@ -130,6 +130,11 @@ class Settings:
         return self.annotate.lower() not in _NO
 
     @property
+    def resident_on(self) -> bool:
+        """Whether the resident engine may be asked and started."""
+        return self.resident.lower() not in _NO
+
+    @property
     def annotate_graph_on(self) -> bool:
         """Whether the graph's block stands below annotated output."""
         return self.annotate_graph.lower() in _YES

@@ -65,10 +65,13 @@ def try_hooks(launcher: Path, place: Place) -> Trial:
 
 
 def borrowed_home(folder: Path, place: Place) -> Path:
-    """Return a home folder with the real environment and vocabulary; the real one where links cannot be made."""
+    """Return a home folder with the real environment; the real one where links cannot be made.
+
+    Without a vocabulary nothing is counted once a hook has answered: that would be written while the folder goes away.
+    """
     home = folder / "home"
     home.mkdir(mode=0o700)
-    for part in ("env", "vocab", "pyc"):
+    for part in ("env", "pyc"):
         if (place.home / part).is_dir():
             try:
                 (home / part).symlink_to(place.home / part, target_is_directory=True)

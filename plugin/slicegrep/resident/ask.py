@@ -21,6 +21,7 @@ __all__ = [
     "TAKEN",
     "Reply",
     "ask",
+    "off_until",
     "say",
     "start",
 ]
@@ -69,7 +70,7 @@ def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
     if environment.get(b"SLICEGREP_RESIDENT", b"").strip().lower() in _NO or not hasattr(_socket, "AF_UNIX"):
         return Reply(COLD)
     run = home + "/run"
-    if _is_off(run):
+    if off_until(run):
         return Reply(COLD)
     try:
         known = posix.stat(run)
@@ -202,19 +203,19 @@ def _is_ours(connection: _socket.socket) -> bool:
     return int.from_bytes(told[4:8], sys.byteorder) == posix.geteuid()
 
 
-def _is_off(run: str) -> bool:
+def off_until(run: str) -> float:
+    """Return until when (seconds since the epoch) no engine is to run, as the folder `run` says; 0 where one may."""
     try:
         file = posix.open(f"{run}/{OFF_FILE}", posix.O_RDONLY | posix.O_NONBLOCK)
     except OSError:
-        return False
+        return 0.0
     try:
-        return (
-            0 <= float(posix.read(file, 64)) - time.time() <= OFF_SECONDS
-        )  # further off: the clock was set back
+        until = float(posix.read(file, 64))
     except (ValueError, OSError):
-        return False
+        return 0.0
     finally:
         posix.close(file)
+    return until if 0 <= until - time.time() <= OFF_SECONDS else 0.0  # further off: the clock was set back
 
 
 def _seconds(event: str, environment: dict[bytes, bytes]) -> float:

@@ -51,9 +51,7 @@ class Memory(Kept):
         """Return the outline of a source, as `outline` does; one for some lines alone is completed in `tidy`."""
         found = self._shelf.get(source.path)
         if found is not None and found.source.digest == source.digest:
-            whole: Outline | None = vars(found).get("outline")  # one that is not made yet would take its time
-            if whole is not None:
-                return whole
+            return found.outline
         if lines is not None and source.size <= MOST_WAITING_BYTES:
             self._waiting[source.path] = source
             if len(self._waiting) > MOST_WAITING:

@@ -1,0 +1,97 @@
+"""The resident engine as others see it: whether it runs, until when it is switched off, and how it is made to leave."""
+
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from slicegrep.lock import Busy, held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Running", "kept_away", "off_until", "running", "switch_on"]
+
+_LOCK = "engine.lock"
+_KB = 1024
+
+
+@dataclass(frozen=True)
+class Running:
+    """An engine at work: its process, since when (seconds since the epoch), and the bytes of memory of all its processes."""
+
+    pid: int
+    since: float
+    memory: int
+    """0 where the system does not tell."""
+
+
+def running(home: str) -> Running | None:
+    """Return the engine of a home folder, None where none runs. Who holds the lock is the engine: a mark may be left over."""
+    lock = Path(home, "run", _LOCK)
+    if not lock.is_file():  # to try it would make it
+        return None
+    try:
+        with held(lock, 0):
+            return None
+    except Busy as engine:
+        if not str(engine).isdigit():
+            return None
+        pid = int(str(engine))
+    except OSError:
+        return None
+    try:
+        since = Path(home, "run", "engine.running").stat().st_mtime
+    except OSError:  # it has just begun, or is about to end
+        since = lock.stat().st_mtime
+    return Running(pid, since, _memory(pid))
+
+
+def off_until(home: str) -> float:
+    """Return until when (seconds since the epoch) crashes switched the engine off; 0 where they did not."""
+    if os.name == "nt":
+        return 0.0
+    from slicegrep.resident import ask  # noqa: PLC0415 (for systems that have its sockets)
+
+    return ask.off_until(os.path.join(home, "run"))
+
+
+def switch_on(home: str) -> None:
+    """Let engines be started again, whatever crashed before."""
+    for name in ("engine.off", "engine.crashes"):
+        with suppress(OSError):
+            os.unlink(os.path.join(home, "run", name))
+
+
+@contextmanager
+def kept_away(home: str, seconds: float) -> Iterator[None]:
+    """Make the engine of a home folder leave, and let none begin as long as this lasts.
+
+    Raises lock.Busy, with its process id, where it is still there after so many seconds.
+    """
+    engine = running(home)
+    if engine is not None:
+        with suppress(OSError):
+            os.kill(engine.pid, signal.SIGTERM)
+    lock = Path(home, "run", _LOCK)
+    if lock.is_file():
+        with held(lock, seconds):
+            yield
+    else:
+        yield
+
+
+def _memory(pid: int) -> int:
+    """Return the bytes that an engine and its workers take; what they share counts once (Linux)."""
+    total = 0
+    with suppress(OSError, ValueError):
+        workers = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+        for one in (str(pid), *workers):
+            for line in Path(f"/proc/{one}/smaps_rollup").read_text().splitlines():
+                if line.startswith("Pss:"):
+                    total += int(line.split()[1]) * _KB
+    return total

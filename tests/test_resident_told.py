@@ -1,0 +1,160 @@
+"""What `slicegrep doctor` tells of the resident engine, and how `slicegrep setup` switches it on again and removes it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from prepared_home import ROOT
+from resident_stand import House, house, large_module, until
+from slicegrep.resident import seen
+
+ASKING = {"session_id": "s-0", "tool_name": "Read"}
+"""A question that is answered with nothing."""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[House]:
+    """Yield a user's home folder; its engines are ended."""
+    with house(tmp_path) as made:
+        yield made
+
+
+def command(home: House, program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the doctor or set-up as `bin/slicegrep` does."""
+    return subprocess.run(
+        [sys.executable, "-I", "-S", "-B", str(ROOT / "plugin" / "slicegrep" / program), *words],
+        env=home.environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def told(home: House, **variables: str) -> tuple[str, str, str]:
+    """Return status, text and mend of the doctor's line."""
+    done = command(home, "doctor.py", "--json", **variables)
+    assert done.stderr == ""
+    found = json.loads(done.stdout)
+    ((status, text, mend),) = [(e["status"], e["text"], e["mend"]) for e in found if e["check"] == "engine"]
+    return status, text, mend
+
+
+def test_an_engine_that_runs_is_told_with_its_memory(home: House) -> None:
+    """Since when, which process, and how much memory it and its workers take; looking changes nothing."""
+    engine = home.start()
+    status, text, mend = told(home)
+    assert (status, mend) == ("ok", "")
+    found = seen.running(str(home.home))
+    assert found
+    assert found.pid == engine
+    assert abs(found.since - time.time()) < 600
+    assert 20_000_000 < found.memory < 400_000_000
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.since))
+    assert text.startswith(f"running since {when} (process {engine}, ")
+    assert text.endswith(" MB)")
+    assert home.ask("pre-read", ASKING)[0] == "answered"
+
+
+def test_one_that_does_not_run_is_no_fault(home: House) -> None:
+    """Not yet, not any more, and killed: the next call starts it; the doctor leaves no trace of having looked."""
+    assert told(home)[:2] == ("ok", "not running: the next read or search that needs it starts it")
+    assert not list(home.home.glob("run/engine*"))
+    engine = home.start()
+    os.kill(engine, signal.SIGKILL)
+    until(lambda: not home.processes(), "its end")
+    assert told(home)[:2] == ("ok", "not running: the next read or search that needs it starts it")
+
+
+def test_one_that_crashed_too_often_is_told_and_setup_switches_it_on(home: House) -> None:
+    """Off until when and why; `slicegrep setup` mends it at once, else it mends itself."""
+    home.run.mkdir(mode=0o700)
+    off = home.run / "engine.off"
+    off.write_text(f"{time.time() + 7_200:.0f}\n")
+    (home.run / "engine.crashes").write_text(f"{time.time():.0f}\n")
+    status, text, mend = told(home)
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(float(off.read_text())))
+    assert (status, f"off until {when}" in text, "slicegrep setup" in mend) == ("warn", True, True)
+    assert home.ask("pre-read", ASKING)[0] == "cold"
+    assert command(home, "install.py", "setup", "--quiet").returncode == 0
+    assert not off.exists()
+    assert not (home.run / "engine.crashes").exists()
+    assert told(home)[0] == "ok"
+    assert home.ask("pre-read", ASKING)[0] == "start"
+    off.write_text(f"{time.time() - 1:.0f}\n")
+    assert told(home)[0] == "ok"
+
+
+def test_one_that_is_switched_off_is_told(home: House) -> None:
+    """SLICEGREP_RESIDENT=off is the person's choice, and no fault."""
+    status, text, _ = told(home, SLICEGREP_RESIDENT="off")
+    assert (status, text.split(":")[0]) == ("ok", "switched off by SLICEGREP_RESIDENT")
+
+
+def test_a_folder_that_is_open_to_others_is_told(home: House) -> None:
+    """The hooks do not use it then; the doctor says how to mend it."""
+    home.run.mkdir()
+    home.run.chmod(0o755)
+    status, _, mend = told(home)
+    assert (status, mend) == ("warn", f"run: chmod 700 {home.run}")
+    home.run.chmod(0o700)
+    assert told(home)[0] == "ok"
+
+
+def test_remove_ends_the_engine_and_nothing_is_made_again(home: House) -> None:
+    """What it is at is answered first; then the folder is gone, with all of the engine's processes, for good."""
+    path = home.file("core.py", large_module())
+    home.start()
+    with ThreadPoolExecutor(4) as pool:
+        calls = [
+            pool.submit(
+                home.ask,
+                "pre-read",
+                {**home.payload("Read", {"file_path": str(path)}), "session_id": f"s-{n}"},
+            )
+            for n in range(8)
+        ]
+        for call in calls:
+            assert call.result()[0] == "answered"
+    done = command(home, "install.py", "setup", "--remove")
+    assert (done.returncode, done.stderr) == (0, f"slicegrep: removed {home.home}\n")
+    assert home.processes() == []
+    assert not home.home.exists()
+    assert home.fire("pre-read", home.payload("Read", {"file_path": str(path)})) == b""
+    assert home.processes() == []
+    assert not home.home.exists()
+
+
+def test_an_engine_that_begins_after_remove_makes_nothing(home: House) -> None:
+    """A hook started it just before: without its folder it ends."""
+    python, site = home.ready()
+    program = home.root / "plugin" / "slicegrep" / "resident" / "__main__.py"
+    assert command(home, "install.py", "setup", "--remove").returncode == 0
+    done = subprocess.run(
+        [python, "-I", "-S", "-B", str(program), site, str(home.home)], timeout=120, check=False
+    )
+    assert done.returncode == 0
+    assert not home.home.exists()
+
+
+def test_remove_does_not_end_a_process_that_only_has_the_engines_number(home: House) -> None:
+    """A mark that a killed engine left names a process that is somebody else's by now."""
+    home.run.mkdir(mode=0o700)
+    with subprocess.Popen(["sleep", "600"]) as other:
+        try:
+            (home.run / "engine.running").write_text(f"{other.pid}\n/plugin\n")
+            (home.run / "engine.lock").write_text(str(other.pid))
+            assert command(home, "install.py", "setup", "--remove").returncode == 0
+            assert not home.home.exists()
+            assert other.poll() is None
+        finally:
+            other.kill()
