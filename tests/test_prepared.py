@@ -14,8 +14,9 @@ from slicegrep.engine import read_instead
 from slicegrep.evidence import evidence_of
 from slicegrep.focus import Focus, Said, focus_of
 from slicegrep.lexicon import Lexicon
+from slicegrep.outline import outline
 from slicegrep.plan import Plan
-from slicegrep.prepared import Prepared, line_costs, prepared_of
+from slicegrep.prepared import Prepared, line_costs
 from slicegrep.rank import features, rank
 from slicegrep.settings import Settings
 from slicegrep.source import source_of
@@ -24,7 +25,8 @@ from slicegrep.types import Source
 from slicegrep.words import IDENTIFIER, stem, sub_words
 
 ARGPARSE = source_of("/w/argparse.py", Path(argparse.__file__).read_bytes())
-KEPT = prepared_of(ARGPARSE)
+OUTLINE = outline(ARGPARSE, seconds=60.0)
+KEPT = Prepared(ARGPARSE, OUTLINE)
 PROMPTS = (
     "How do subparsers get their prog? Fix `add_subparsers`",
     'It says "expected one argument" for --foo-bar 3000',
@@ -60,13 +62,15 @@ def planned(prepared: Prepared, prompt: str, lines: tuple[tuple[int, float], ...
 def test_a_kept_one_answers_as_a_new_one() -> None:
     """In any order, and again: nothing of a focus stays behind."""
     for prompt in (*PROMPTS, *reversed(PROMPTS)):
-        assert planned(KEPT, prompt, ((1200, 1.0),)) == planned(Prepared(ARGPARSE), prompt, ((1200, 1.0),))
-        assert planned(KEPT, prompt) == planned(Prepared(ARGPARSE), prompt)
+        assert planned(KEPT, prompt, ((1200, 1.0),)) == planned(
+            Prepared(ARGPARSE, OUTLINE), prompt, ((1200, 1.0),)
+        )
+        assert planned(KEPT, prompt) == planned(Prepared(ARGPARSE, OUTLINE), prompt)
 
 
 def test_a_complete_one_answers_as_a_new_one() -> None:
     """What is made beforehand is what would have been made."""
-    ready = Prepared(ARGPARSE)
+    ready = Prepared(ARGPARSE, OUTLINE)
     ready.complete()
     known = set(vars(ready))
     assert [planned(ready, prompt) for prompt in PROMPTS] == [planned(KEPT, prompt) for prompt in PROMPTS]

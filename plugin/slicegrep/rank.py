@@ -11,7 +11,7 @@ from slicegrep.evidence import Evidence, evidence_of
 from slicegrep.prepared import spread
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from slicegrep.blocks import Block
     from slicegrep.focus import Focus
@@ -133,11 +133,12 @@ def _of_terms(prepared: Prepared, evidence: Evidence) -> dict[str, list[float]]:
     ]
     whole = _whole(prepared, evidence)
     names = [math.log1p(value) for value in evidence.named]
+    near, window, wide = _windows(evidence)
     return {
         "line": [math.log1p(hit) if hit else 0.0 for hit in hits],
-        "near": _window(evidence, NEAR_LINES),
-        "window": _window(evidence, WINDOW_LINES),
-        "wide": _window(evidence, WIDE_LINES),
+        "near": near,
+        "window": window,
+        "wide": wide,
         "definition": _unit(spread(blocks, [whole[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n)),
         "name": spread(blocks, [names[b.symbol] if b.symbol >= 0 else 0.0 for b in blocks], n),
         "outer name": _unit(spread(blocks, _outer_names(outline, blocks, evidence.named), n)),
@@ -181,28 +182,56 @@ def _outer_names(outline: Outline, blocks: Sequence[Block], named: Sequence[floa
     return [outer[block.symbol] if block.symbol >= 0 else 0.0 for block in blocks]
 
 
-def _window(evidence: Evidence, reach: int) -> list[float]:
-    """Return the log of the weight of the different keys within `reach` lines."""
+def _windows(evidence: Evidence) -> Iterator[list[float]]:
+    """Yield the log of the weight of the different keys within NEAR_LINES, WINDOW_LINES and WIDE_LINES of each line.
+
+    A line comes into all three at once, and leaves one after the other: a key that came in again meanwhile stays.
+    """
     held, weight = evidence.held, evidence.weight
-    span = 2 * reach + 1
-    last = dict.fromkeys(weight, -span - 1)
-    """The last line at which each key came in."""
-    total = 0.0
-    totals: list[float] = []
-    coming = chain(held, repeat({}, reach))
-    going = chain(repeat({}, span), held)
-    for line, (new, old) in enumerate(zip(coming, going)):  # noqa: B905 (the last lines never go)
-        for key in new:
-            if last[key] < line - span:
-                total += weight[key]
-            last[key] = line
-        for key in old:
-            if last[key] == line - span:
-                total -= weight[key]
-        totals.append(total)
-    return [math.log1p(value) if value > 0.0 else 0.0 for value in totals[reach:]]
+    spans = [2 * reach + 1 for reach in (NEAR_LINES, WINDOW_LINES, WIDE_LINES)]
+    shortest, middle, longest = spans
+    near = window = wide = 0.0
+    nears: list[float] = []
+    windows: list[float] = []
+    wides: list[float] = []
+    last = dict.fromkeys(weight, -longest - 1)
+    ended = [*held, *repeat(_NOTHING, WIDE_LINES)]
+    first, second, third = [chain(repeat(_NOTHING, span), ended) for span in spans]
+    for line, new, out, later, latest in zip(range(len(ended)), ended, first, second, third):  # noqa: B905 (the last lines never leave)
+        if new:
+            for key in new:
+                away = line - last[key]
+                last[key] = line
+                if away > shortest:
+                    near += weight[key]
+                    if away > middle:
+                        window += weight[key]
+                        if away > longest:
+                            wide += weight[key]
+        if out:
+            gone = line - shortest
+            for key in out:
+                if last[key] == gone:
+                    near -= weight[key]
+        if later:
+            gone = line - middle
+            for key in later:
+                if last[key] == gone:
+                    window -= weight[key]
+        if latest:
+            gone = line - longest
+            for key in latest:
+                if last[key] == gone:
+                    wide -= weight[key]
+        nears.append(near)
+        windows.append(window)
+        wides.append(wide)
+    for reach, column in ((NEAR_LINES, nears), (WINDOW_LINES, windows), (WIDE_LINES, wides)):
+        within = column[reach : reach + len(held)]
+        yield [math.log1p(value) if value > 0.0 else 0.0 for value in within]
 
 
+_NOTHING: dict[str, float] = {}
 _PULL = [1 - abs(away) / (REFERENCE_LINES + 1) for away in range(-REFERENCE_LINES, REFERENCE_LINES + 1)]
 
 
