@@ -207,12 +207,12 @@ def cut_off(path: Path) -> None:
     os.truncate(path, path.stat().st_size * 2 // 3)
 
 
-def one_byte_changed(path: Path) -> None:
-    with path.open("r+b") as file:
-        file.seek(path.stat().st_size // 2)
-        byte = file.read(1)
-        file.seek(-1, os.SEEK_CUR)
-        file.write(bytes([byte[0] ^ 1]))
+def bytes_changed(path: Path) -> None:
+    """Here and there, behind its head: what it says is another thing, and it looks the same."""
+    data = bytearray(path.read_bytes())
+    for at in range(64, len(data), 37):
+        data[at] ^= 1
+    path.write_bytes(bytes(data))
 
 
 def a_fifo(path: Path) -> None:
@@ -237,7 +237,7 @@ def whole(house: House) -> Any:
 
 
 @pytest.mark.parametrize("which", ["ranks", "vocabulary", "both"])
-@pytest.mark.parametrize("damage", [gone, empty, random_bytes, cut_off, one_byte_changed, a_fifo, a_folder])
+@pytest.mark.parametrize("damage", [gone, empty, random_bytes, cut_off, bytes_changed, a_fifo, a_folder])
 def test_a_broken_vocabulary(
     house: House, whole: dict[str, Any], which: str, damage: Callable[[Path], None]
 ) -> None:
