@@ -207,7 +207,7 @@ def _edited(path: str, then: Callable[[], object]) -> tuple[float, float]:
 def _middling(view: View, count: int) -> list[Any]:
     """Return code files of the middle by size, spread over the tree."""
     rows = sorted((row for row in view.files if row and row.kind == "code"), key=lambda row: row.size)
-    middle = sorted(rows[len(rows) // 4 : -len(rows) // 4 or None], key=lambda row: row.path)
+    middle = sorted(rows[len(rows) // 4 : -(len(rows) // 4) or None], key=lambda row: row.path)
     return middle[:: max(len(middle) // count, 1)][:count]
 
 
