@@ -22,8 +22,8 @@ UNCUT_SECONDS = 0.3
 """An outline that took less was not cut by its time limit (0.4 s for the smallest files, `outline.build`)."""
 MOST_WAITING = 100
 """Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
-MOST_WAITING_BYTES = 1_000_000
-"""Of one such file: what takes longer than 0.1 s to parse is parsed when somebody asks for it."""
+MOST_WAITING_BYTES = 250_000
+"""Of one such file: what takes longer than 0.1 s is made when somebody asks for it, as a question that comes meanwhile waits."""
 
 
 class Memory(Kept):
@@ -48,7 +48,7 @@ class Memory(Kept):
         return made
 
     def outline_of(self, source: Source, *, seconds: float, lines: Sequence[int] | None = None) -> Outline:
-        """Return the outline of a source, as `outline` does; one for some lines alone is completed in `tidy`."""
+        """Return the outline of a source, as `outline` does; one for some lines alone is completed in idle time."""
         found = self._shelf.get(source.path)
         if found is not None and found.source.digest == source.digest:
             return found.outline
@@ -63,13 +63,14 @@ class Memory(Kept):
         for kept in self._shelf.values():
             self._keep(kept)
 
-    def complete_one(self) -> bool:
-        """Make the whole outline of one file that was asked for; False where there is none left to do."""
-        if not self._waiting:
-            return False
+    def has_more(self) -> bool:
+        """Whether `complete_one` has something to do."""
+        return bool(self._waiting)
+
+    def complete_one(self) -> None:
+        """Make all that a read will need of one file that was asked for: its lines were shown, so it may be read next."""
         _, source = self._waiting.popitem()
-        self.prepare(source).complete()  # a file whose lines a search has shown may be read next
-        return True
+        self.prepare(source).complete()
 
     def clear(self) -> None:
         """Forget everything."""

@@ -11,6 +11,7 @@ import sys
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from slicegrep.home import home_folder
@@ -75,9 +76,12 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
         if not tidy and not select.select([channel], [], [], SOON_SECONDS if later else QUIET_SECONDS)[0]:
             if later:
                 _do(later.popleft())
-            elif not memory.complete_one():
-                with suppress(OSError):
-                    sweep(place.home)  # what sessions of long ago left goes, though nobody reads a large file
+            elif memory.has_more():
+                _do(memory.complete_one)
+            else:
+                _do(
+                    partial(sweep, place.home)
+                )  # what old sessions left goes, though nobody reads a large file
                 memory.settle()
                 gc.collect()
                 tidy = True
@@ -98,7 +102,7 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
 
 
 def _do(work: Callable[[], None]) -> None:
-    """Do what is left of an event whose answer is out. It only counts: what fails is left."""
+    """Do what nobody waits for. What fails is left, and what does not end ends the process."""
     signal.setitimer(signal.ITIMER_REAL, LATER_SECONDS)
     with suppress(Exception):
         work()
@@ -137,9 +141,8 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
         older = asked is not None and asked.newer_than(place.identity)
         return GO if older or mine is None or mine.digest != place.identity.digest else OTHER
     environment = question.environment
-    same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(
-        place.home
-    )  # HOME may end in a slash
+    # HOME may end in a slash.
+    same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(place.home)
     if environment.get("HOME") != os.environ.get("HOME") or not same_home:
         return OTHER
     try:
@@ -196,7 +199,7 @@ def _received(connection: socket.socket) -> _Question | None:
 
 def _question(head: bytes, payload: bytes) -> _Question | None:
     parts = head.split(b"\0")
-    if len(parts) < 4 or not parts[3].isdigit():
+    if len(parts) < 4 or not parts[3].isdigit() or len(parts[3]) > 12:
         return None
     pairs = [part.decode("utf-8", "surrogateescape").partition("=") for part in parts[4:]]
     return _Question(
