@@ -432,7 +432,10 @@ def test_each_slice_and_omission_is_named_by_its_own_definition(count: Callable[
         assert file == "src/mod0.py"
         return f"m{(line - 1) // 40}"
 
-    result = answer(files, found, count, budget=500, boundary="fn", symbol_at=symbol_at)
+    def symbols_at(lines: Sequence[tuple[str, int]]) -> list[str]:
+        return [symbol_at(file, line) for file, line in lines]
+
+    result = answer(files, found, count, budget=500, boundary="fn", symbols_at=symbols_at)
     assert len(result.chunks) > 1
     for chunk in result.chunks:
         held = [line for line in hits if chunk.line_start <= line <= chunk.line_end]

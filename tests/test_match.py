@@ -339,7 +339,10 @@ def test_any_bytes_have_the_lines_of_their_source(data: bytes, regex: str) -> No
         utf8_lines=lambda _: utf8_lines(data),
         file_at=lambda _: None,
         files=[],
-        identifiers_containing=lambda _: [],
+        paths_under=lambda _: [],
+        files_holding=lambda *_, **__: set(),
+        files_untold=set(),
+        texts_kept=0,
         identifiers_beyond_ascii=[],
         files_with=lambda _: set(),
     )

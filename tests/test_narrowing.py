@@ -47,7 +47,8 @@ VIEW = view_of([source_of(path, text.encode()) for path, text in FILES.items()])
 
 def chosen(*regexes: str) -> set[str]:
     """Return the files that an index leaves."""
-    return set(narrowed("/", list(FILES), ready(*regexes), view=VIEW, prefix=""))
+    (left,) = narrowed("/", list(FILES), [ready(*regexes)], view=VIEW, prefix="")
+    return set(left)
 
 
 @pytest.mark.parametrize(
@@ -92,9 +93,9 @@ def test_several_patterns_leave_the_files_of_each() -> None:
 def test_files_that_the_index_does_not_have_stay() -> None:
     """They were named, or came since."""
     files = ["sub/get.py", "other.py", "get.py"]
-    assert narrowed("/", files, ready("get_name"), view=VIEW, prefix="") == files
+    assert narrowed("/", files, [ready("get_name")], view=VIEW, prefix="")[0] == files
     inside = view_of([source_of("sub/" + path, text.encode()) for path, text in FILES.items()])
-    assert set(narrowed("/", list(FILES), ready("get_name"), view=inside, prefix="sub/")) == {"get.py"}
+    assert set(narrowed("/", list(FILES), [ready("get_name")], view=inside, prefix="sub/")[0]) == {"get.py"}
 
 
 _WORDS = st.text(alphabet="absA_1é\u017fK\u212a", min_size=1, max_size=7)
@@ -187,7 +188,7 @@ def test_many_files_are_narrowed_by_rg_and_lose_nothing(
 def test_rg_leaves_few_of_many_files(many: tuple[Path, dict[str, bytes]]) -> None:
     """That is what it is asked for; a pattern that need hold no text leaves all."""
     folder, files = many
-    left = narrowed(str(folder), list(files), ready("needle"), view=None, prefix="")
+    left = narrowed(str(folder), list(files), [ready("needle")], view=None, prefix="")[0]
     assert {re.sub(r"d\d+/", "", path) for path in left} == {
         "one.py",
         "new\nline.py",
@@ -197,11 +198,11 @@ def test_rg_leaves_few_of_many_files(many: tuple[Path, dict[str, bytes]]) -> Non
         "crlf.txt",
         ".hidden.py",
     }
-    assert narrowed(str(folder), list(files), ready(r"\w+\d"), view=None, prefix="") == list(files)
+    assert narrowed(str(folder), list(files), [ready(r"\w+\d")], view=None, prefix="")[0] == list(files)
 
 
 def test_a_file_that_rg_cannot_read_is_not_lost(many: tuple[Path, dict[str, bytes]]) -> None:
     """It is for the search to say that it cannot be read."""
     folder, files = many
     asked = [*files, "d0/gone.py"]
-    assert narrowed(str(folder), asked, ready("needle"), view=None, prefix="") == asked
+    assert narrowed(str(folder), asked, [ready("needle")], view=None, prefix="")[0] == asked

@@ -79,7 +79,7 @@ def assemble(
     exact: bool = True,
     hits: Mapping[str, Sequence[Hit]] | None = None,
     defined: Callable[[str], bool] | None = None,
-    symbol_at: Callable[[str, int], str] | None = None,
+    symbols_at: Callable[[Sequence[tuple[str, int]]], Sequence[str]] | None = None,
     notes: Sequence[str] = (),
     skipped: Sequence[tuple[str, str]] = (),
 ) -> Result:
@@ -92,8 +92,8 @@ def assemble(
     False) is among the omissions, and a note says where it is.
 
     `read` returns a file of a candidate, None where it is gone. `hits` are the matching lines by file, and `defined`
-    tells whether a name has a definition: negative evidence is said as far as they are given. `symbol_at` returns the
-    qualified name of the innermost definition around a line (1-based) of a file, "" at the module level; without it each
+    tells whether a name has a definition: negative evidence is said as far as they are given. `symbols_at` returns the
+    qualified names of the innermost definitions around lines (each a file and a 1-based number), "" at the module level; without it each
     part of a candidate has the candidate's symbol. `exact` says whether `count` is. Raises ValueError for a budget under LEAST_BUDGET and for an objective that there is not.
     """
     if budget < LEAST_BUDGET:
@@ -112,7 +112,7 @@ def assemble(
         material.lines_of,
         material.repeated,
         whole=boundary == "fn",
-        symbol_at=symbol_at,
+        symbols_at=symbols_at,
     )
     bare = Result(
         path=path,
@@ -141,7 +141,7 @@ def assemble(
         count=count,
         alone=objective == "single",
         whole=boundary == "fn",
-        symbol_at=symbol_at,
+        symbols_at=symbols_at,
     ).result()
 
 
@@ -160,7 +160,7 @@ class _Assembly:
         count: Callable[[str], int],
         alone: bool,
         whole: bool,
-        symbol_at: Callable[[str, int], str] | None,
+        symbols_at: Callable[[Sequence[tuple[str, int]]], Sequence[str]] | None,
     ) -> None:
         self._material = material
         self._losses = losses
@@ -171,7 +171,7 @@ class _Assembly:
         self._sheet = sheet
         self._alone = alone
         self._whole = whole
-        self._symbol_at = symbol_at
+        self._symbols_at = symbols_at
         self._known: dict[str, int] = {}
 
     def result(self) -> Result:
@@ -264,10 +264,14 @@ class _Assembly:
     def _chunks(self, stretches: Sequence[Stretch]) -> list[Chunk]:
         candidates, lines_of = self._material.candidates, self._material.lines_of
         chunks = []
-        for one in sorted(stretches, key=_order):
+        ordered = sorted(stretches, key=_order)
+        if self._symbols_at is not None:
+            symbols = self._symbols_at([(one.file, one.best) for one in ordered])
+        else:
+            symbols = [candidates[one.candidate].symbol for one in ordered]
+        for one, symbol in zip(ordered, symbols, strict=True):
             of = candidates[one.candidate]
             text = "\n".join(lines_of[one.file][one.start - 1 : one.end])
-            symbol = of.symbol if self._symbol_at is None else self._symbol_at(one.file, one.best)
             chunks.append(
                 Chunk(one.file, one.start, one.end, text, of.score, ", ".join(of.reasons), symbol, 0)
             )

@@ -1,14 +1,17 @@
-"""The values of a search: a line that matches, a region that may be returned, one that is, one that is not."""
+"""The values of a search: a line that matches, a region that may be returned, one that is, one that is not.
+
+Those of which a search has thousands are named tuples: a frozen dataclass takes four times as long to make (1.3 µs against 0.35).
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 __all__ = ["Candidate", "Chunk", "Hit", "Omission"]
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A line of a file that one or more of a search's patterns match. Line 1-based."""
 
     line: int
@@ -16,8 +19,7 @@ class Hit:
     """Indexes of the query's patterns, ascending."""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A region of one file that a search may return: what is ranked, before the budget is known. Lines 1-based, inclusive."""
 
     file: str
@@ -51,8 +53,7 @@ class Chunk:
     """o200k_base tokens of `text` (estimated where the vocabulary is not there)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Omission:
+class Omission(NamedTuple):
     """A region that matched and is not, or not wholly, returned. Lines 1-based, inclusive; `tokens` are an estimate."""
 
     file: str

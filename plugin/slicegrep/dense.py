@@ -6,7 +6,7 @@ import json
 import os
 import time
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -88,7 +88,7 @@ def with_dense(
     inside = [row.path.startswith(prefix) and (only is None or row.path in only) for row in rows]
     likeness = vectors.astype("float32") @ model.encode([text])[0]
     places = _nearest(view, rows, inside, likeness)
-    return _fused(candidates, [replace(place, file=place.file[len(prefix) :]) for place in places])
+    return _fused(candidates, [place._replace(file=place.file[len(prefix) :]) for place in places])
 
 
 def _model_folder(home: str, knobs: DenseKnobs) -> str:
@@ -245,4 +245,4 @@ def _fused(candidates: list[Candidate], places: list[Candidate]) -> list[Candida
             ranked.append((gain, place))
     ranked.sort(key=lambda entry: -entry[0])
     best = ranked[0][0] if ranked else 1.0
-    return [replace(one, score=round(100 * score / best, 1)) for score, one in ranked]
+    return [one._replace(score=round(100 * score / best, 1)) for score, one in ranked]

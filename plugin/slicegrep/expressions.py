@@ -28,6 +28,13 @@ _APART = 4
 """So many expressions are faster one by one: RE2 leaps to the literal that one begins with, and nobody must ask which it was."""
 
 
+_HELD = 5
+"""Characters of a text that stands in few lines. RE2 takes 0.6 ms a MB where an expression begins with a text, and 1.5 where it
+begins with an edge."""
+_SAYS_MORE = 2
+"""A text so many times as long as an identifier that stands in few files stands in fewer lines."""
+
+
 @dataclass(slots=True)
 class Expression:
     """One pattern of a query. `loose` is for RE2; where `exact` is set, it has the last word on a line that `loose` matches."""
@@ -42,6 +49,8 @@ class Expression:
     exact: Any = None
     left: float = 0.0
     """Seconds that `exact` may still take."""
+    rarest: str = ""
+    """A text that a line which matches holds, in any case, and that is known to stand in few files."""
 
     def matches(self, line: str) -> bool:
         """Whether the exact expression matches in a line; False once it has used up its time."""
@@ -65,8 +74,8 @@ class Expression:
 class Group:
     """Expressions that are run together.
 
-    `ends(data, start, end)` yields a match for each line between two lines' edges in which one of them matches: it ends where the
-    line does. A line may come twice.
+    `ends(data, start, end)` returns, for each line between two lines' edges in which one of them matches, where the line ends. A
+    line may come twice.
     """
 
     def __init__(self, expressions: Sequence[Expression], *, case_sensitive: bool) -> None:
@@ -76,7 +85,36 @@ class Group:
         self.only = expressions[0] if len(expressions) == 1 and expressions[0].exact is None else None
         """The one expression, where there is no need to ask `matching`."""
         loose = "|".join([f"(?:{one.loose})" for one in expressions])
-        self.ends = _compiled(f"(?:{loose}).*", self._options).finditer
+        self._lines = _compiled(f"(?:{loose}).*", self._options).finditer
+
+    @cached_property
+    def _held(self) -> Any:
+        """Return what finds the lines with a text that every match holds, where that is quicker than to look for matches."""
+        one = self.expressions[0]
+        if len(self.expressions) > 1 or re2 is None or not one.loose.startswith(("^", r"\b")):
+            return None
+        texts = [
+            part for text in one.literals for part in text.split("\0")
+        ]  # it stands for the edge of a word
+        longest = max(texts, key=len, default="")
+        text = one.rarest if len(longest) < _SAYS_MORE * len(one.rarest) else longest
+        if len(text) < _HELD:
+            return None
+        return _compiled(
+            f"{re2.escape(text)}.*", _options(case_sensitive=False, memory=_SHARED_MEMORY)
+        ).finditer
+
+    def ends(self, data: bytes, start: int, end: int) -> list[int]:
+        """Return where lines end in which one of the expressions (their `loose`) matches."""
+        if self._held is None:
+            return [match.end() for match in self._lines(data, start, end)]
+        found = []
+        for match in self._held(data, start, end):
+            last = match.end()
+            first = max(data.rfind(b"\n", start, last) + 1, start)
+            if next(self._lines(data, first, last), None) is not None:
+                found.append(last)
+        return found
 
     def matching(self, line: bytes) -> list[Expression]:
         """Return the expressions that match in a line (without its end) that `ends` has found."""

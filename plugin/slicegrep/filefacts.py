@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, proxy
 
 from slicegrep.index.terms import path_stems
-from slicegrep.outline.around import FUNCTION_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +21,8 @@ DOCUMENT = 0.3
 CONFIG = 0.2
 ASIDE = 0.3
 """Factors of documentation and examples, configuration, and vendored, generated or minified code."""
+TEST = 0.4
+"""Factor of a test, unless asked for."""
 DESCRIBES = 0.1
 RUNS_SHARE = 0.5
 """A file that only describes (types, constants, declarations) counts DESCRIBES less than one with RUNS_SHARE of its
@@ -49,12 +50,13 @@ class FileFacts:
         self.rarity: dict[str, float] = {}
         """Of keys that were looked up."""
         self.factor: list[float] = []
-        self.test = bytearray(len(view.files))
+        self.lowered: list[float] = []
+        """`factor` where tests are not asked for."""
         central: list[float] = []
         for row in view.files:
-            self.factor.append(_factor(row.kind, row.flags) if row is not None else 0.0)
-            if row is not None:
-                self.test[row.id] = "test" in row.flags
+            factor = _factor(row.kind, row.flags) if row is not None else 0.0
+            self.factor.append(factor)
+            self.lowered.append(factor * TEST if row is not None and "test" in row.flags else factor)
             central.append(math.log1p(row.mentions) if row is not None else 0.0)
         most = max(central, default=0.0) or 1.0
         self.central = [value / most for value in central]
@@ -88,10 +90,7 @@ class FileFacts:
         known = self._runs.get(file)
         if known is None:
             row = self._view.files[file]
-            symbols = self._view.symbols_of(file)
-            lines = sum(
-                [s.end - s.start + 1 for s in symbols if s.kind in FUNCTION_KINDS and s.end > s.start]
-            )
+            lines = self._view.outlined(file).lines_in_functions()
             share = min(lines / max(row.lines, 1) / RUNS_SHARE, 1.0) if row is not None else 0.0
             known = self._runs[file] = 1 - DESCRIBES * (1 - share)
         return known

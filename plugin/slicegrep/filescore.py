@@ -6,8 +6,7 @@ import math
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
-from heapq import nlargest
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.filefacts import PLATFORMS, facts_of, idf
 from slicegrep.index.terms import stems_of
@@ -42,9 +41,8 @@ NESTED = 0.8
 """What the definition of a symbol is worth that the query spells; one inside of another is worth NESTED of it."""
 CENTRAL = 0.3
 """What the file is worth whose definitions the other files mention most."""
-TEST = 0.4
 TWIN = 0.85
-"""Factors of a test, unless asked for, and of a file for one platform, unless the query names a platform."""
+"""Factor of a file for one platform, unless the query names a platform."""
 MOST_FILES = 150
 """Files that are looked into: the best by their texts as wholes and their paths."""
 LOOKED_AT = 40
@@ -55,8 +53,7 @@ WIDE = 2_000
 """A key of more chunks is only looked up in the files that are looked into."""
 
 
-@dataclass(frozen=True, slots=True)
-class FileScore:
+class FileScore(NamedTuple):
     """One file's answer. `score` is on a scale on which 1 is about one full feature."""
 
     id: int
@@ -85,53 +82,68 @@ def score_files(
 ) -> Scores:
     """Rank the files under `prefix` (and in `only`, paths of the view, where that is given)."""
     facts = facts_of(view)
-    whole = [0.0] * len(view.files)
-    for key, weight in keys.items():
-        files, impacts = view.file_postings(key)
-        _add(whole, files, impacts, weight * idf(len(files), view.file_count))
-    allowed = [
-        at
-        for at, (value, row) in enumerate(zip(whole, view.files, strict=True))
-        if value and row is not None and row.path.startswith(prefix) and (only is None or row.path in only)
-    ]
+    view.look_up(keys)
+    whole, allowed = _wholes(view, keys, prefix, only)
     most = max([whole[at] for at in allowed], default=0.0) or 1.0
     said = _Said(facts, keys, query)
-    test = 1.0 if query.wants_tests else TEST
-    factors = {at: facts.factor[at] * (test if facts.test[at] else 1.0) for at in allowed}
+    factors = facts.factor if query.wants_tests else facts.lowered
     base = {at: WHOLE * whole[at] / most for at in allowed}
     paths = said.of_paths(facts, base)
     exact = _exact(view, query, base)
-    looked = set(nlargest(MOST_FILES, allowed, key=lambda at: (base[at] + paths.get(at, 0.0)) * factors[at]))
+    worth = {at: value * factors[at] for at, value in base.items()}
+    worth.update({at: (base[at] + value) * factors[at] for at, value in paths.items()})
+    looked = set(sorted(allowed, key=worth.__getitem__, reverse=True)[:MOST_FILES])
     looked.update(file for file, _ in exact.values())
-    if PLATFORMS.isdisjoint(query.names):
-        factors.update({at: factors[at] * TWIN for at in looked if facts.platform(at)})
+    twins = {at for at in looked if facts.platform(at)} if PLATFORMS.isdisjoint(query.names) else ()
     chunks = _chunk_scores(view, facts, keys, looked)
-    for at, worth in _best_chunks(view, chunks, looked).items():
-        base[at] += CHUNKS * worth
-    for at, worth in _most(exact.values()).items():
-        base[at] += EXACT * worth
+    for at, value in _best_chunks(view, chunks, looked).items():
+        base[at] += CHUNKS * value
+    for at, value in _most(exact.values()).items():
+        base[at] += EXACT * value
     named = said.of_symbols(view, looked)
     names = _most(named.values())
-    scores = {
-        at: (value + paths.get(at, 0.0) + NAMED * names.get(at, 0.0) + CENTRAL * facts.central[at])
-        * factors[at]
-        for at, value in base.items()
-    }
-    best = set(nlargest(LOOKED_AT, looked, key=scores.__getitem__))
+    central = facts.central
+    scores = {at: (value + CENTRAL * central[at]) * factors[at] for at, value in base.items()}
+    for at in looked.union(paths):
+        factor = factors[at] * TWIN if at in twins else factors[at]
+        value = base[at] + paths.get(at, 0.0) + NAMED * names.get(at, 0.0)
+        scores[at] = (value + CENTRAL * central[at]) * factor
+    best = set(sorted(looked, key=scores.__getitem__, reverse=True)[:LOOKED_AT])
     said.refine(named, names, best, view)
     names = _most(named.values())
     for at in best:
+        factor = factors[at] * TWIN if at in twins else factors[at]
         value = base[at] + said.of_path(facts, at, true=True) + NAMED * names.get(at, 0.0)
-        scores[at] = (value + CENTRAL * facts.central[at]) * factors[at] * facts.runs(at)
-    ranked = sorted(scores.items(), key=lambda one: (-one[1], one[0]))
+        scores[at] = (value + CENTRAL * central[at]) * factor * facts.runs(at)
+    ranked = sorted([(-score, at) for at, score in scores.items()])
     return Scores(
-        tuple([FileScore(at, score) for at, score in ranked]),
+        tuple([FileScore(at, -score) for score, at in ranked]),
         chunks,
         frozenset(looked),
         {symbol: share for symbol, (_, share) in named.items()},
         frozenset(exact),
         said.in_names(query),
     )
+
+
+def _wholes(
+    view: View, keys: dict[str, float], prefix: str, only: frozenset[str] | None
+) -> tuple[list[float], list[int]]:
+    """Return what each file is worth as one document, by its id, and the files that may be returned, ascending."""
+    whole = [0.0] * len(view.files)
+    touched: set[int] = set()
+    for key, weight in keys.items():
+        files, impacts = view.file_postings(key)
+        _add(whole, files, impacts, weight * idf(len(files), view.file_count))
+        touched.update(files)
+    rows = [(at, row) for at in sorted(touched) if (row := view.files[at]) is not None]
+    if prefix or only is not None:
+        rows = [
+            (at, row)
+            for at, row in rows
+            if row.path.startswith(prefix) and (only is None or row.path in only)
+        ]
+    return whole, [at for at, _ in rows]
 
 
 def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> None:
@@ -209,17 +221,24 @@ class _Said:
 
     def of_symbols(self, view: View, files: Collection[int]) -> dict[int, tuple[int, float]]:
         """Return (file, share) for each symbol of `files` whose name holds something of the query."""
-        of_file, name = view.symbol_file, view.symbol_name
+        of_file, names = view.symbol_file, view.columns.symbol_names
         touched = {at for key in self._mass for at in view.name_postings(key) if of_file[at] in files}
-        return {at: (of_file[at], self.share(stems_of(name(at)))) for at in touched}
+        shares = {name: self.share(stems_of(name)) for name in {names[at] for at in touched}}
+        return {at: (of_file[at], shares[names[at]]) for at in touched}
 
     def refine(
         self, named: dict[int, tuple[int, float]], best: dict[int, float], files: Collection[int], view: View
     ) -> None:
         """Give the symbols that may be the best of their files, in `files`, their true share."""
-        for at, (file, share) in named.items():
-            if share and file in files and share >= REFINED * best[file]:
-                named[at] = file, self.share(stems_of(view.symbol_name(at)), true=True)
+        near = [
+            at
+            for at, (file, share) in named.items()
+            if share and file in files and share >= REFINED * best[file]
+        ]
+        parts = {at: stems_of(view.symbol_name(at)) for at in near}
+        view.look_up({part for of_name in parts.values() for part in of_name if part not in self._rarity})
+        for at in near:
+            named[at] = named[at][0], self.share(parts[at], true=True)
 
     def in_names(self, query: Query) -> float:
         """Return the share of the query's rarity that is in names spelled as code is."""
@@ -259,9 +278,8 @@ def _exact(view: View, query: Query, allowed: Collection[int]) -> dict[int, tupl
         for at in numbers:
             file = view.symbol_file[at]
             if file in allowed and view.symbol_name(at) == spelled:
-                symbol = view.symbol(at)
-                there[at] = file, (NESTED if symbol.depth else 1.0)
-                if qualifier and _is_inside(view, symbol, qualifier):
+                there[at] = file, (NESTED if view.is_nested(at) else 1.0)
+                if qualifier and _is_inside(view, view.symbol(at), qualifier):
                     inside[at] = file, 1.0
         found.update(inside or there)
     return found

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
 
+from slicegrep.index.outlines import Outlined
 from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from slicegrep.regions import Region
     from slicegrep.types import Symbol
 
-__all__ = ["Judge", "Judgement"]
+__all__ = ["Judge", "Judgement", "lines_matching"]
 
 USE = 0.35
 """What a region is worth that only mentions what was asked for, against 1 for its definition."""
@@ -59,8 +60,7 @@ _AFTER_NAME = r"[\"'\]]?\s*(?:\??:(?![:=])|=(?![=>~])|:=|\|\|=)"
 _DEFINES = r"(?:#\s*define|const|static|final|let|var|val|type|--)\s+(?:\w+[\s*&<>]+)*"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(NamedTuple):
     """What the hits of a region say. `value` is 1 for the definition of what was asked for."""
 
     value: float
@@ -76,11 +76,7 @@ class Judge:
     def __init__(self, query: Query, by_file: Mapping[str, Sequence[Hit]], weight: float) -> None:
         """`weight` is what names are worth in this query, from 0 to 1; phrases are worth the same in any."""
         self._query, self._weight = query, weight
-        counts = [0] * len(query.patterns)
-        for hits in by_file.values():
-            for hit in hits:
-                for pattern in hit.patterns:
-                    counts[pattern] += 1
+        counts = lines_matching(by_file, len(query.patterns))
         self._rarity = _rarities(counts)
         self._found = sum([1 for count in counts if count])
         self._phrase = [pattern.literal and len(pattern.text.split()) > 1 for pattern in query.patterns]
@@ -88,6 +84,7 @@ class Judge:
         self._spelled = {name for name, _ in query.symbols}
         names = [re.escape(n) for n in self._spelled if is_code_name(n) or len(self._spelled) == 1]
         joined = "|".join(sorted(names, key=len, reverse=True))
+        self._plain: dict[tuple[frozenset[int], int], Judgement] = {}
         self._given = (
             re.compile(rf"{_BEFORE_NAME}(?:{joined}){_AFTER_NAME}|{_DEFINES}(?:{joined})\b")
             if names
@@ -98,13 +95,32 @@ class Judge:
         self, symbols: Sequence[Symbol], lines: Sequence[str], *, test: bool
     ) -> Callable[[Region], Judgement]:
         """Return what judges the regions of a file. `symbols` are the file's, `lines` too (none where it was not read)."""
-        named: dict[int, list[Symbol]] = {}
-        for symbol in symbols:
-            named.setdefault(symbol.name_line, []).append(symbol)
-        return lambda region: self._judge(region, named, lines, test=test)
+        named = _by_name_line(symbols)
+        return lambda region: self._judge(region, symbols, named, lines, test=test)
+
+    def of_unread(self, region: Region) -> Judgement:
+        """Judge a region of a file of which neither text nor definitions are known: by its patterns, and by how many lines match."""
+        hits = region.hits
+        best = hits[0]
+        patterns = set(best.patterns)
+        for hit in hits[1:]:
+            patterns.update(hit.patterns)
+            if len(hit.patterns) > len(best.patterns):
+                best = hit
+        key = frozenset(patterns), min(len(hits), MANY_LINES)
+        known = self._plain.get(key)
+        if known is None:
+            known = self._plain[key] = self._judge(region, (), {}, (), test=False)
+        return Judgement(known.value, known.reasons, known.role, best.line)
 
     def _judge(
-        self, region: Region, named: dict[int, list[Symbol]], lines: Sequence[str], *, test: bool
+        self,
+        region: Region,
+        symbols: Sequence[Symbol],
+        named: dict[int, list[int]],
+        lines: Sequence[str],
+        *,
+        test: bool,
     ) -> Judgement:
         query = self._query
         reasons: list[str] = []
@@ -114,7 +130,7 @@ class Judge:
         value, role = (WORDS, "") if query.prose else (USE, "use")
         if query.prose and any(_is_quoted(query.text, text) for text in texts.values()):
             value = PHRASE
-        defined = self._defined(region, named)
+        defined = self._defined(region, symbols, named)
         if defined is not None:
             symbol, worth = defined
             best = symbol.name_line
@@ -150,10 +166,12 @@ class Judge:
                 reasons.append("comment")
         return Judgement(value, tuple(reasons) or ("match",), role, best)
 
-    def _defined(self, region: Region, named: dict[int, list[Symbol]]) -> tuple[Symbol, float] | None:
+    def _defined(
+        self, region: Region, symbols: Sequence[Symbol], named: dict[int, list[int]]
+    ) -> tuple[Symbol, float] | None:
         """Return the best definition whose name stands in a line that matches, with what it is worth."""
         best: tuple[Symbol, float] | None = None
-        for symbol in [symbol for hit in region.hits for symbol in named.get(hit.line, ())]:
+        for symbol in [symbols[at] for hit in region.hits for at in named.get(hit.line, ())]:
             worth = 1.0 if symbol.name.replace("_", "").lower() in self._wanted else DEFINED
             if symbol.kind == "declaration":
                 worth *= DECLARATION
@@ -162,6 +180,28 @@ class Judge:
             if best is None or worth > best[1]:
                 best = symbol, worth
         return best
+
+
+def lines_matching(by_file: Mapping[str, Sequence[Hit]], patterns: int) -> list[int]:
+    """Return how many lines each of so many patterns matches."""
+    together: Counter[tuple[int, ...]] = Counter()
+    for hits in by_file.values():
+        together.update([hit[1] for hit in hits])
+    counts = [0] * patterns
+    for numbers, count in together.items():
+        for number in numbers:
+            counts[number] += count
+    return counts
+
+
+def _by_name_line(symbols: Sequence[Symbol]) -> dict[int, list[int]]:
+    """Return the definitions, by their places in `symbols`, whose names stand in a line."""
+    if isinstance(symbols, Outlined):
+        return symbols.by_name_line()
+    found: dict[int, list[int]] = {}
+    for at, symbol in enumerate(symbols):
+        found.setdefault(symbol.name_line, []).append(at)
+    return found
 
 
 def _is_quoted(phrase: str, line: str) -> bool:

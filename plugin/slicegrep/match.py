@@ -169,7 +169,7 @@ class _Search:
         groups = groups_of(expressions, case_sensitive=self.case_sensitive)
         if not groups:
             return
-        chosen = narrowed(self.root, files, expressions, view=self.view, prefix=self.prefix)
+        chosen, of_group = self._narrowed(files, groups)
         self._deadline = monotonic() + self.seconds
         self.stopped = False
         for done, path in enumerate(chosen):
@@ -177,11 +177,27 @@ class _Search:
             if data is None:
                 self._skipped[path] = Skipped(path, "it cannot be read")
                 continue
-            for group in groups:
-                self._search(path, data, group)
+            for group, its in zip(groups, of_group, strict=True):
+                if its is None or path in its:
+                    self._search(path, data, group)
             if self.stopped:
                 self._notes.append(f"{done + 1} of {len(chosen)} files were searched before it stopped.")
                 return
+
+    def _narrowed(
+        self, files: Sequence[str], groups: Sequence[Group]
+    ) -> tuple[Sequence[str], list[frozenset[str] | None]]:
+        """Return the files to be searched, and for each group which of them: None for all."""
+        found = narrowed(
+            self.root, files, [group.expressions for group in groups], view=self.view, prefix=self.prefix
+        )
+        if len(groups) == 1:
+            return found[0], [None]
+        of_group = [None if one is files else frozenset(one) for one in found]
+        if None in of_group:
+            return files, of_group
+        there = frozenset().union(*found)
+        return [path for path in files if path in there], of_group
 
     def _data(self, path: str) -> bytes | None:
         """Return the lines of a file as UTF-8, each but the last with its LF."""
@@ -198,8 +214,7 @@ class _Search:
             if stop - at > _CHUNK:  # one line
                 self._long.setdefault(path, data.count(b"\n", 0, at) + 1)
                 continue
-            for match in group.ends(data, at, stop):
-                end = match.end()
+            for end in group.ends(data, at, stop):
                 line += data.count(b"\n", counted, end)
                 counted = end
                 if line == last:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slicegrep.duplicates import Repeats
@@ -209,7 +209,7 @@ class _Gathering:
         one = self.material.candidates[place]
         if one.role == "definition":
             end = end_of(self.material.lines_of[one.file], one.best - 1) + 1
-            self.material.candidates[place] = replace(one, end=max(end, one.end))
+            self.material.candidates[place] = one._replace(end=max(end, one.end))
 
     def _is_stub(self, place: int) -> bool:
         """Whether a candidate that can be shown is a definition that does nothing: an overload, a declaration."""
@@ -235,12 +235,12 @@ class _Gathering:
                 material.gone.setdefault(one.file, "it changed meanwhile")
             end = max(min(one.end, len(lines)), one.start - 1)
             hits = tuple([line for line in one.hits if line <= end])
-            one = material.candidates[place] = replace(one, end=end, hits=hits)
+            one = material.candidates[place] = one._replace(end=end, hits=hits)
         if one.end < one.start:
             return False
         about = _about(one, lines)
         if about != one.best:
-            one = material.candidates[place] = replace(one, best=about)
+            one = material.candidates[place] = one._replace(best=about)
         original = self._repeats.add(lines[one.start - 1 : one.end])
         self._compared.append(place)
         if original >= 0:

@@ -19,72 +19,105 @@ __all__ = ["narrowed"]
 _MOST_EXPRESSIONS = 32
 """So many are asked of the index. Each takes about 1 ms, and the union of many leaves nothing out."""
 _MOST_IDENTIFIERS = 100
-"""A text that stands in more identifiers is no help: looking up their files takes longer than reading them."""
-_MOST_PIECES = 3
-_FEW = 32  # files that are read faster than another text is looked up
+_IDENTIFIERS_SHARE = 1 / 8
+"""A text that stands in more identifiers than this, or than this share of the files, is no help: an identifier takes 7 µs to look
+up, a file whose text is in memory 4 µs to search (Django), and not all of them are left out."""
+_MOST_PIECES = 3  # of which all identifiers are looked up
+_FEW, _FEW_OF_WORD = (
+    32,
+    4,
+)  # files that are read faster than another text, and than another whole identifier, is looked up
 _LEAST_PIECE = 3  # characters; a shorter text stands in most files
 
 _LONG_S = "\u017f"  # what case-insensitive search takes for an s, and lower case does not
 
 _FOR_RIPGREP = 4_000
 """From so many files on, rg reads them instead: on two cores both take 21 ms a thousand files, and rg uses every further core."""
+_IN_MEMORY = 0.5
+"""Not where the texts of such a share of them are in memory: RE2 takes 4 ms a thousand then."""
 _ARGUMENTS = 500_000  # bytes of paths for one run; Linux allows 2 MB with the environment, macOS 1 MB
 
 
 def narrowed(
-    root: str, files: Sequence[str], expressions: Sequence[Expression], *, view: View | None, prefix: str
-) -> Sequence[str]:
-    """Return those of `files` (relative to `root`) in which one of the expressions may match, in the same order.
+    root: str,
+    files: Sequence[str],
+    groups: Sequence[Sequence[Expression]],
+    *,
+    view: View | None,
+    prefix: str,
+) -> list[Sequence[str]]:
+    """Return for each group those of `files` (relative to `root`) in which one of its expressions may match, in the same order.
 
     None that matches is left out: it goes by texts that a match must hold, and by what the view says of the files that it
     has (at `prefix` + path), else by what rg finds in them.
     """
-    if view is not None and len(expressions) <= _MOST_EXPRESSIONS:
-        allowed: set[int] | None = set()
-        for expression in expressions:
-            found = _indexed(expression.literals, view)
-            allowed = None if found is None or allowed is None else allowed | found
-        if allowed is not None:
-            # Of a file without chunks the index knows nothing, unless it is empty.
-            without = {
-                row.path
-                for row in view.files
-                if row is not None and row.id not in allowed and (row.chunks or not row.size)
-            }
-            return [path for path in files if prefix + path not in without]
-    if len(files) >= _FOR_RIPGREP and os.name != "nt":
-        return _by_ripgrep(root, files, expressions)
-    return files
+    found: list[Sequence[str]] = [files] * len(groups)
+    untold = list(range(len(groups)))
+    if view is not None and sum(map(len, groups)) <= _MOST_EXPRESSIONS:
+        for number, group in enumerate(groups):
+            allowed = _indexed(group, view, max(_MOST_IDENTIFIERS, int(_IDENTIFIERS_SHARE * len(files))))
+            if allowed is not None:
+                found[number] = _allowed(files, allowed | view.files_untold, view, prefix)
+                untold.remove(number)
+    in_memory = view is not None and view.texts_kept >= _IN_MEMORY * len(files)
+    if untold and len(files) >= _FOR_RIPGREP and os.name != "nt" and not in_memory:
+        left = _by_ripgrep(root, files, [expression for number in untold for expression in groups[number]])
+        for number in untold:
+            found[number] = left
+    return found
 
 
-def _indexed(literals: Sequence[str], view: View) -> set[int] | None:
-    """Return the files that hold, inside identifiers, what each of the texts has of them; None where nothing can be told."""
-    pieces = {piece for literal in literals for piece in _pieces(literal)}
+def _allowed(files: Sequence[str], allowed: set[int], view: View, prefix: str) -> Sequence[str]:
+    """Return those of `files` that the view has among `allowed`, or does not have."""
+    rows = [row for number in sorted(allowed) if (row := view.files[number]) is not None]
+    paths = [row.path[len(prefix) :] for row in rows if row.path.startswith(prefix)]
+    if files is view.paths_under(prefix):  # time goes by what is left, not by all that there is
+        return paths
+    known = set(paths)
+    return [path for path in files if path in known or view.file_at(prefix + path) is None]
+
+
+def _indexed(expressions: Sequence[Expression], view: View, most: int) -> set[int] | None:
+    """Return the files in which one of the expressions may match; None where nothing can be told."""
+    allowed: set[int] = set()
+    for expression in expressions:
+        found = _holding(expression, view, most)
+        if found is None:
+            return None
+        allowed |= found
+    return allowed
+
+
+def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
+    """Return the files that hold, inside identifiers, what each of its texts has of them; None where nothing can be told.
+
+    A text that stands in more than `most` identifiers tells nothing. The whole identifier that stands in the fewest files
+    is noted.
+    """
+    pieces = {piece for literal in expression.literals for piece in _pieces(literal)}
+    beyond = view.identifiers_beyond_ascii
     allowed: set[int] | None = None
-    used = 0
+    used, fewest = 0, len(view.files)
     for piece, begins, ends in sorted(pieces, key=lambda one: (-len(one[0]), one)):
-        if (
-            len(piece) < _LEAST_PIECE
-            or used == _MOST_PIECES
-            or (allowed is not None and len(allowed) <= _FEW)
-        ):
-            break
-        # RE2 has the edge of an ASCII word inside of `éfilter`.
-        beyond = view.identifiers_beyond_ascii
-        if begins and ends:
-            identifiers = [piece, *[name for name in beyond if piece in name]]
+        left = len(view.files) if allowed is None else len(allowed)
+        word = begins and ends
+        enough = allowed is not None and left <= (_FEW_OF_WORD if word else _FEW)
+        if len(piece) < _LEAST_PIECE or enough:
+            continue
+        found: set[int] | None
+        if word:  # RE2 has the edge of an ASCII word inside of `éfilter`
+            found = holding = view.files_with([piece, *[name for name in beyond if piece in name]])
+            if len(holding) < fewest:
+                fewest, expression.rarest = len(holding), piece
+        elif used < _MOST_PIECES:
+            gain = most if allowed is None else int(_IDENTIFIERS_SHARE * left)
+            found = view.files_holding(piece, min(most, gain), begins=begins, ends=ends)
+            used += found is not None
         else:
-            identifiers = [
-                name
-                for name in view.identifiers_containing(piece)
-                if ((name.startswith(piece) or not begins) and (name.endswith(piece) or not ends))
-                or not name.isascii()
-            ]
-        if "s" in piece:
-            identifiers += [name for name in beyond if _LONG_S in name]
-        if len(identifiers) <= _MOST_IDENTIFIERS:
-            used += 1
-            found = view.files_with(identifiers)
+            continue
+        if found is not None:
+            if "s" in piece:
+                found = found | view.files_with([name for name in beyond if _LONG_S in name])
             allowed = found if allowed is None else allowed & found
     return allowed
 

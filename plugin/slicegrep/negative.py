@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import builtins
 import re
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from slicegrep.dialect import BrokenError
 from slicegrep.expressions import expression_of
+from slicegrep.hits import lines_matching
 from slicegrep.words import IDENTIFIER, is_code_name
 
 if TYPE_CHECKING:
@@ -53,11 +55,8 @@ class Unfound:
         self._path = path
         defining = [one for one in candidates if not _DEFINES.isdisjoint(one.reasons)]
         places = {(one.file, one.best) for one in defining}
-        self._places: list[list[tuple[str, int]]] = [[] for _ in query.patterns]
-        for file, found in hits.items():
-            for hit in found:
-                for index in hit.patterns:
-                    self._places[index].append((file, hit.line))
+        self._hits = hits
+        self._counts = lines_matching(hits, len(query.patterns))
         at_home = {  # patterns that match where something is defined
             index
             for file in {one.file for one in defining}
@@ -70,7 +69,7 @@ class Unfound:
             index in at_home or _last(pattern.text) in exact for index, pattern in enumerate(query.patterns)
         ]
         self._missing = [
-            not self._places[index]
+            not self._counts[index]
             and not self._known[index]
             and not _matches_nothing(pattern.regex, case_sensitive=query.case_sensitive)
             for index, pattern in enumerate(query.patterns)
@@ -91,16 +90,31 @@ class Unfound:
         if self._query.route == "vague":
             return tuple([self._no_definition(name) for name in self._undefined.values()])
         said: list[str] = []
-        for index, (pattern, places) in enumerate(zip(self._query.patterns, self._places, strict=True)):
-            if not places:
+        for index, (pattern, count) in enumerate(zip(self._query.patterns, self._counts, strict=True)):
+            if not count:
                 if self._missing[index]:
                     said.append(f"Pattern '{pattern.text}' not found in {self._path}")
                 continue
             if index in self._undefined:
                 said.append(self._no_definition(self._undefined[index]))
-            if not any(a <= line <= b for file, line in places for a, b in shown.get(file, ())):
-                said.append(_outside(pattern.text, places))
+            if not self._is_shown(index, shown):
+                said.append(_outside(pattern.text, count, self._first_places(index)))
         return tuple(said)
+
+    def _is_shown(self, index: int, shown: Mapping[str, Sequence[tuple[int, int]]]) -> bool:
+        return any(
+            a <= hit.line <= b
+            for file, runs in shown.items()
+            for hit in self._hits.get(file, ())
+            if index in hit.patterns
+            for a, b in runs
+        )
+
+    def _first_places(self, index: int) -> list[tuple[str, int]]:
+        found = (
+            (file, hit.line) for file, hits in self._hits.items() for hit in hits if index in hit.patterns
+        )
+        return list(islice(found, PLACES))
 
     def _no_definition(self, name: str) -> str:
         return f"No definition found for '{name}' in {self._path}"
@@ -141,9 +155,10 @@ def _matches_nothing(regex: str, *, case_sensitive: bool) -> bool:
         return False
 
 
-def _outside(text: str, places: Sequence[tuple[str, int]]) -> str:
-    named = ", ".join([f"{file}:{line}" for file, line in places[:PLACES]])
-    if len(places) == 1:
+def _outside(text: str, count: int, first: Sequence[tuple[str, int]]) -> str:
+    """Say of a pattern that matches `count` lines that none is shown; `first` are the first of them."""
+    named = ", ".join([f"{file}:{line}" for file, line in first])
+    if count == 1:
         return f"'{text}' matches 1 line, not in this budget: {named}"
-    more = ", …" if len(places) > PLACES else ""
-    return f"'{text}' matches {len(places)} lines, none of them in this budget: {named}{more}"
+    more = ", …" if count > PLACES else ""
+    return f"'{text}' matches {count} lines, none of them in this budget: {named}{more}"

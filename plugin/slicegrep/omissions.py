@@ -25,6 +25,10 @@ Shown = dict[str, list[tuple[int, int]]]
 """First and last lines (1-based, inclusive) of what is returned, by file."""
 
 
+_Loss = tuple[float, int, int, Omission]
+"""What is lost, negative, the candidate's place, the first line, the region: in the order of omissions."""
+
+
 class Losses:
     """The candidates of one search, to be told what of them is shown."""
 
@@ -36,14 +40,15 @@ class Losses:
         repeated: Mapping[int, int],
         *,
         whole: bool,
-        symbol_at: Callable[[str, int], str] | None = None,
+        symbols_at: Callable[[Sequence[tuple[str, int]]], Sequence[str]] | None = None,
     ) -> None:
         """`parts` are the candidates' own lines, `lines_of` the files that were read, `repeated` maps a repeat to its original.
 
         With `whole` a candidate is lost as far as it is not shown; without, the lines around its hits may be left out, unless it is a
-        definition. `symbol_at` names the innermost definition around a line of a file.
+        definition. `symbols_at` names the innermost definitions around
+        lines of files.
         """
-        self._symbol_at = symbol_at
+        self._symbols_at = symbols_at
         self._candidates = candidates
         self._parts = parts
         self._lines_of = lines_of
@@ -55,9 +60,16 @@ class Losses:
                 self._hits.setdefault(one.file, set()).update(one.hits)
         self._all_hits = sum(map(len, self._hits.values()))
         self._all_scores = sum([one.score for one in candidates])
-        self._unseen = [
-            [self._loss(place, part.start, part.end) for part in own] for place, own in enumerate(parts)
-        ]
+        self._places_of: dict[str, list[int]] = {}
+        """Of candidates with own lines, by file."""
+        for place, own in enumerate(parts):
+            if own:
+                self._places_of.setdefault(own[0].file, []).append(place)
+        self._unseen = self._losses(
+            [(place, part.start, part.end) for place, own in enumerate(parts) for part in own]
+        )
+        """Where nothing is shown, worst loss first."""
+        self._unseen.sort()
 
     @property
     def by_lines(self) -> bool:
@@ -83,20 +95,17 @@ class Losses:
 
     def outside(self, shown: Shown) -> tuple[Omission, ...]:
         """Return what is not shown, worst loss first. No two of them overlap, nor any of them what is shown."""
-        found: list[tuple[float, Omission]] = []
-        for place, own in enumerate(self._parts):
-            runs = shown.get(own[0].file) if own else None
-            if runs is None:
-                found.extend(self._unseen[place])
-                continue
-            for part, unseen in zip(own, self._unseen[place], strict=True):
-                left = minus(part.start, part.end, runs)
-                if left == [(part.start, part.end)]:
-                    found.append(unseen)
-                else:
-                    found.extend([self._loss(place, a, b) for a, b in left if self._matters(place, a, b)])
-        found.sort(key=lambda one: -one[0])
-        return tuple([omission for _, omission in found])
+        found = [loss for loss in self._unseen if loss[3].file not in shown]
+        left: list[tuple[int, int, int]] = []
+        for file, runs in shown.items():
+            for place in self._places_of.get(file, ()):
+                for part in self._parts[place]:
+                    outside = minus(part.start, part.end, runs)
+                    whole = outside == [(part.start, part.end)]
+                    left += [(place, a, b) for a, b in outside if whole or self._matters(place, a, b)]
+        found += self._losses(left)
+        found.sort()
+        return tuple([omission for _, _, _, omission in found])
 
     def _matters(self, place: int, start: int, end: int) -> bool:
         one = self._candidates[place]
@@ -107,7 +116,29 @@ class Losses:
         text = "".join(self._lines_of[one.file][start - 1 : end])
         return text != "" and not text.isspace()
 
-    def _loss(self, place: int, start: int, end: int) -> tuple[float, Omission]:
+    def _losses(self, runs: Sequence[tuple[int, int, int]]) -> list[_Loss]:
+        """Return what is lost with runs of lines, each (place, first line, last line)."""
+        symbols = self._symbols(runs)
+        return [self._loss(*run, symbol) for run, symbol in zip(runs, symbols, strict=True)]
+
+    def _symbols(self, runs: Sequence[tuple[int, int, int]]) -> list[str]:
+        """Return the name of the definition that each run is in: of one that is not a whole candidate, by its own lines."""
+        symbols = [self._candidates[place].symbol for place, _, _ in runs]
+        if self._symbols_at is not None:
+            asked: list[int] = []
+            lines: list[tuple[str, int]] = []
+            for at, (place, start, end) in enumerate(runs):
+                one = self._candidates[place]
+                if len(one.hits) > 1 or end - start < one.end - one.start:
+                    asked.append(at)
+                    lines.append(
+                        (one.file, next((n for n in (one.best, *one.hits) if start <= n <= end), start))
+                    )
+            for at, symbol in zip(asked, self._symbols_at(lines), strict=True):
+                symbols[at] = symbol
+        return symbols
+
+    def _loss(self, place: int, start: int, end: int, symbol: str) -> _Loss:
         one = self._candidates[place]
         count = end - start + 1
         reasons = ", ".join(one.reasons)
@@ -125,11 +156,8 @@ class Losses:
         else:
             characters = sum(map(len, lines[start - 1 : end]))
             tokens = ceil(count * LINE_TOKENS + characters / CHARACTERS_A_TOKEN)
-        symbol = one.symbol
-        if self._symbol_at is not None and (count <= one.end - one.start or len(one.hits) > 1):
-            inside = [line for line in (one.best, *one.hits) if start <= line <= end]
-            symbol = self._symbol_at(one.file, inside[0] if inside else start)
-        return one.score * share, Omission(one.file, start, end, tokens, one.score, reasons, symbol)
+        omission = Omission(one.file, start, end, tokens, one.score, reasons, symbol)
+        return -one.score * share, place, start, omission
 
 
 def _inside(lines: Sequence[int] | set[int], runs: Sequence[tuple[int, int]]) -> int:

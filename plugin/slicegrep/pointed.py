@@ -48,9 +48,9 @@ def take_spelled(findings: Findings, view: View, query: Query, scores: Scores, n
         return
     if any(line for _, line in query.places):
         names *= BESIDE_PLACES
-    found = [view.symbol(number) for number in scores.exact]
-    found.sort(key=lambda symbol: (-findings.share.get(symbol.file, 0.0), symbol.id))
-    for symbol in found[:MOST_SPELLED]:
+    of_file, share = view.symbol_file, findings.share
+    found = sorted(scores.exact, key=lambda number: (-share.get(of_file[number], 0.0), number))
+    for symbol in map(view.symbol, found[:MOST_SPELLED]):
         row = view.files[symbol.file]
         if row is None:
             continue

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from slicegrep.filescore import Scores
     from slicegrep.index import FileRow, View
-    from slicegrep.types import Symbol
+    from slicegrep.index.outlines import Outlined
 
 __all__ = ["UNIT_LINES", "Unit", "units_of"]
 
@@ -28,8 +27,7 @@ EXACT = 1.0
 _COMMENT = re.compile(r"\s*(?:#(?!\s*(?:include|define|if|endif|else)\b)|//|\*|/\*|--|@|\[|\{-)")
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """A run of lines of one file, 1-based, inclusive. `symbol` is a symbol id of the view, or -1."""
 
     start: int
@@ -52,7 +50,7 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
     having = [chunk for chunk, score in enumerate(chunks, row.first_chunk) if score > least]
     if not having:
         return []
-    symbols = view.symbols_of(row.id)
+    symbols = view.outlined(row.id)
     first = view.first_symbol[row.id]
     grouped = _grouped(view, symbols, first, having, lines)
     found = []
@@ -75,11 +73,11 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
 
 
 def _grouped(
-    view: View, symbols: Sequence[Symbol], first: int, having: Sequence[int], lines: Sequence[str]
+    view: View, symbols: Outlined, first: int, having: Sequence[int], lines: Sequence[str]
 ) -> dict[tuple[int, int], list[int]]:
     """Return the chunks of each unit: by the index of a definition that is shown whole and -1, else by its owner's and the chunk."""
     ends, owners = view.chunk_end, view.chunk_symbol
-    begins = {symbol.start: index for index, symbol in enumerate(symbols)} if lines else {}
+    begins = {start: index for index, start in enumerate(symbols.starts)} if lines else {}
     grouped: dict[tuple[int, int], list[int]] = {}
     for chunk in having:
         owner = max(owners[chunk] - first, -1)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NOTHING", "Postings", "packed", "packed_single", "together", "unpacked"]
+__all__ = ["NOTHING", "Postings", "files_of", "packed", "packed_single", "together", "unpacked"]
 
 
 class Postings(NamedTuple):
@@ -83,6 +83,12 @@ def _ids(data: bytes, at: int, count: int, width: int) -> array[int]:
         distances[plane::4] = data[at : at + count]
         at += count
     return array("I", accumulate(memoryview(distances).cast("I")))
+
+
+def files_of(data: bytes) -> array[int]:
+    """Return the files of what was packed, and nothing else of it. Raises ValueError or struct.error for other bytes."""
+    chunk_count, file_count, _, chunk_width, file_width, _ = _HEAD.unpack_from(data)
+    return _ids(data, _HEAD.size + chunk_count * chunk_width, file_count, file_width)
 
 
 def together(pieces: Sequence[Postings]) -> Postings:

@@ -27,6 +27,10 @@ class Shelf:
         """Return what is held under a term, in the order of the segments that hold it."""
         raise NotImplementedError
 
+    def rows_in(self, segment: int, terms: Sequence[str]) -> dict[str, bytes]:
+        """Return what a segment holds under those of some terms that it has."""
+        raise NotImplementedError
+
     def terms(self, prefix: str) -> Iterable[str]:
         """Return the terms that begin with `prefix`, some of them twice."""
         raise NotImplementedError
@@ -34,6 +38,11 @@ class Shelf:
     def outline(self, file: int) -> bytes | None:
         """Return the definitions of a file (outlines.py); None where it has none here."""
         raise NotImplementedError
+
+    def outlines(self, files: Sequence[int]) -> dict[int, bytes]:
+        """Return `outline` of several files, of those that have one here."""
+        found = {file: self.outline(file) for file in files}
+        return {file: data for file, data in found.items() if data is not None}
 
     def damage(self, why: object) -> Exception:
         """Return what to raise where the pieces do not fit each other."""
@@ -81,6 +90,10 @@ class MemoryShelf(Shelf):
         """Return what is held under a term."""
         row = self._rows.get(term)
         return [] if row is None else [row]
+
+    def rows_in(self, segment: int, terms: Sequence[str]) -> dict[str, bytes]:  # noqa: ARG002 (there is one segment)
+        """Return what is held under those of some terms that it has."""
+        return {term: row for term in terms if (row := self._rows.get(term)) is not None}
 
     def terms(self, prefix: str) -> Iterable[str]:
         """Return the terms that begin with `prefix`."""

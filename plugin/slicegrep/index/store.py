@@ -6,8 +6,9 @@ import os
 import sqlite3
 import struct
 import time
+from bisect import bisect_right
 from contextlib import closing, contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from slicegrep.home import make_folder
 from slicegrep.index.blocks import row_in, rows_in
@@ -17,7 +18,7 @@ from slicegrep.index.segment import Bases
 from slicegrep.index.shelf import Shelf
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from slicegrep.index.blocks import Small
 
@@ -74,6 +75,8 @@ _PAGE = 16_384
 """Bytes of SQLite's pages: most blocks are of 2 to 3 kB and lie in one whole, so that little of it stays empty."""
 _MOST_BLOCKS = 512
 """Inflated blocks that a snapshot keeps: 2 MB. Terms of small segments, and terms that begin alike, meet in them."""
+
+_AT_ONCE = 500  # values in one query; SQLite before 3.32 takes 999
 
 
 class Damaged(Exception):  # noqa: N818 (a state of the file; who meets it opens the index again)
@@ -245,6 +248,8 @@ class Snapshot(Shelf):
         except (sqlite3.Error, TypeError) as error:
             raise self.damage(error) from error
         self._blocks: dict[tuple[int, str], bytes] = {}
+        self._firsts: dict[int, list[str]] = {}
+        """The first terms of a segment's blocks."""
 
     def close(self) -> None:
         """Let what it keeps be overwritten."""
@@ -311,6 +316,32 @@ class Snapshot(Shelf):
         except (sqlite3.Error, struct.error, ValueError, TypeError) as error:
             raise self.damage(error) from error
 
+    def rows_in(self, segment: int, terms: Sequence[str]) -> dict[str, bytes]:
+        """Return what a segment holds under those of some terms that it has: hundreds take a third of the time of as many calls of `rows`."""
+        found: dict[str, bytes] = {}
+        try:
+            firsts = self._firsts.get(segment)
+            if firsts is None:
+                query = "SELECT term FROM postings WHERE segment=? ORDER BY term"
+                firsts = self._firsts[segment] = [first for (first,) in self._db.execute(query, (segment,))]
+            at_block: dict[str, list[str]] = {}
+            for term in terms:
+                at = bisect_right(firsts, term) - 1
+                if at >= 0:
+                    at_block.setdefault(firsts[at], []).append(term)
+            for first, some in at_block.items():
+                block = self._block(segment, first)
+                if len(some) == 1:
+                    row = row_in(block, some[0])
+                    if row is not None:
+                        found[some[0]] = row
+                else:
+                    wanted = set(some)
+                    found.update([(term, row) for term, row in rows_in(block) if term in wanted])
+        except (sqlite3.Error, struct.error, ValueError, TypeError) as error:
+            raise self.damage(error) from error
+        return found
+
     def rows_of(self, segment: int) -> Iterator[tuple[str, bytes]]:
         """Yield what a segment holds under each term, in the terms' order."""
         query = "SELECT term, data FROM postings WHERE segment=? ORDER BY term"
@@ -324,6 +355,25 @@ class Snapshot(Shelf):
         """Return the definitions of a file (outlines.py); None where it has none."""
         found = self._all("SELECT data, file FROM outlines WHERE file=?", (file,))
         return found[0] if found else None
+
+    def outlines(self, files: Sequence[int]) -> dict[int, bytes]:
+        """Return `outline` of several files, of those that have one."""
+        found = self._several("SELECT data, file FROM outlines WHERE file IN ({})", files)
+        try:
+            return {file: unsealed(data, file) for data, file in found}
+        except (ValueError, TypeError) as error:
+            raise self.damage(error) from error
+
+    def _several(self, query: str, keys: Sequence[int | str], *values: int) -> list[tuple[bytes, Any]]:
+        """Return the rows of some keys, whose place in the query is `{}`, after that of `values`."""
+        rows: list[tuple[bytes, Any]] = []
+        try:
+            for at in range(0, len(keys), _AT_ONCE):
+                some = keys[at : at + _AT_ONCE]
+                rows += self._db.execute(query.format(",".join("?" * len(some))), (*values, *some))
+        except sqlite3.Error as error:
+            raise self.damage(error) from error
+        return rows
 
     def _all(self, query: str, values: tuple[int | str, ...]) -> list[bytes]:
         try:

@@ -49,6 +49,11 @@ class Texts:
         self.differed = False
         """Whether a file was found to be another than the index has it, so that a look is due."""
 
+    @property
+    def count(self) -> int:
+        """Files whose bytes are kept."""
+        return len(self._bytes)
+
     def raw(self, path: str, digest: bytes | None) -> bytes | None:
         """Return the bytes of a file, None where it is no readable regular file or another content."""
         return self._read(path, digest)[0]

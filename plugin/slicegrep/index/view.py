@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.columns import Columns, FileRow
-from slicegrep.index.outlines import symbols_of
-from slicegrep.index.postings import NOTHING, Postings, together, unpacked
+from slicegrep.index.outlines import Outlined
+from slicegrep.index.postings import NOTHING, Postings, files_of, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
 from slicegrep.index.terms import PATH_TERM, joined
@@ -24,8 +24,11 @@ if TYPE_CHECKING:
 
 __all__ = ["FileRow", "SymbolRow", "View"]
 
-_CACHED_TERMS = 1024
-_CACHED_OUTLINES = 512
+_CACHED_TERMS = 4096
+_LEAST_AT_ONCE = 4
+_CACHED_OUTLINES = 1024
+_OUTLINES_AT_ONCE = 200
+_CACHED_TEXTS = 64
 
 
 class SymbolRow(NamedTuple):
@@ -78,7 +81,8 @@ class View:
         self._given: dict[str, Source] = {}
         self._under: dict[str, list[str]] = {}
         self._kept: dict[str, Postings] = {}
-        self._outlines: dict[int, tuple[Symbol, ...]] = {}
+        self._held: dict[tuple[str, bool, bool], set[int]] = {}
+        self._outlines: dict[int, Outlined] = {}
         self.files: list[FileRow | None] = [row if row.kind else None for row in self.columns.files]
         """By file id; None where the file was replaced, is gone, or holds no text."""
         for file, (size, mtime_ns, _) in self._amended.items():
@@ -198,6 +202,23 @@ class View:
         self._kept[term] = found
         return found
 
+    def look_up(self, terms: Iterable[str]) -> None:
+        """Read what is held under many terms at once: in a third of the time that they take one by one, when they are asked for."""
+        missing = sorted([term for term in terms if term not in self._kept])
+        if len(missing) < _LEAST_AT_ONCE:
+            return
+        rows: dict[str, list[Postings]] = {term: [] for term in missing}
+        for shelf, number in self.columns.segments:
+            for term, row in shelf.rows_in(number, missing).items():
+                rows[term].append(unpacked(row))
+        if len(self._kept) >= _CACHED_TERMS:
+            self._kept.clear()
+        self._kept.update({term: together(pieces) if pieces else NOTHING for term, pieces in rows.items()})
+
+    def is_nested(self, symbol: int) -> bool:
+        """Return whether a symbol is inside of another."""
+        return self.columns.symbol_parent[symbol] >= 0
+
     def symbol_name(self, number: int) -> str:
         """Return the name of a symbol."""
         return self.columns.symbol_names[number]
@@ -206,7 +227,7 @@ class View:
         """Return a symbol by its id, also one of a file that was replaced."""
         file = self.symbol_file[number]
         first = self.first_symbol[file]
-        own = self.symbols_of(file)[number - first]
+        own = self.outlined(file)[number - first]
         return SymbolRow(
             number,
             file,
@@ -223,25 +244,58 @@ class View:
 
     def symbols_of(self, file: int) -> tuple[Symbol, ...]:
         """Return the definitions of a file as its outline has them."""
+        return self.outlined(file).all
+
+    def outlined(self, file: int) -> Outlined:
+        """Return the definitions of a file, each of which is made when it is looked at."""
         found = self._outlines.get(file)
         if found is None:
             if len(self._outlines) >= _CACHED_OUTLINES:
                 self._outlines.clear()
-            found = self._outlines[file] = self._symbols(file)
+            found = self._outlines[file] = self._outlined(file)
         return found
 
-    def _symbols(self, file: int) -> tuple[Symbol, ...]:
+    def _outlined(self, file: int) -> Outlined:
         first, end = self._symbol_ids(file)
-        if first == end:
-            return ()
-        data = next((data for shelf in self._shelves if (data := shelf.outline(file)) is not None), b"")
+        found = (shelf.outline(file) for shelf in self._shelves if first < end)
+        return self._checked(file, next((data for data in found if data is not None), b""))
+
+    def _checked(self, file: int, data: bytes) -> Outlined:
+        first, end = self._symbol_ids(file)
         try:
-            symbols = symbols_of(data)
+            found = Outlined(data)
         except (ValueError, IndexError) as error:
             raise self._shelves[0].damage(f"file {file}: {error}") from error
-        if len(symbols) != end - first:
+        if len(found) != end - first:
             raise self._shelves[0].damage(f"file {file}: another number of definitions")
-        return symbols
+        return found
+
+    def enclosing(self, places: Sequence[tuple[int, int]]) -> list[str]:
+        """Return the qualified names of the innermost functions, methods or classes around places, as outline.enclosing; "" for none.
+
+        A place is the id of a file and a line of it. What must be read is read together.
+        """
+        lines: dict[int, list[int]] = {}
+        for at, (file, _) in enumerate(places):
+            lines.setdefault(file, []).append(at)
+        missing = [file for file in sorted(lines) if file not in self._outlines]
+        made: dict[int, Outlined] = {}
+        names = [""] * len(places)
+        for begin in range(0, len(missing), _OUTLINES_AT_ONCE):
+            some = missing[begin : begin + _OUTLINES_AT_ONCE]
+            for shelf in self._shelves:
+                for file, data in shelf.outlines(some).items():
+                    made[file] = self._checked(file, data)
+                    for at in lines.pop(file):
+                        names[at] = made[file].enclosing(places[at][1])
+            if len(self._outlines) + len(made) < _CACHED_OUTLINES:
+                self._outlines.update(made)
+            made.clear()
+        for file, wanted in lines.items():
+            outlined = self.outlined(file)
+            for at in wanted:
+                names[at] = outlined.enclosing(places[at][1])
+        return names
 
     def _symbol_ids(self, file: int) -> tuple[int, int]:
         """Return the id of a file's first symbol and the one after its last."""
@@ -290,6 +344,48 @@ class View:
                 at = identifiers.find(text, end)
         return sorted(found)
 
+    def files_holding(
+        self, text: str, most: int, *, begins: bool = False, ends: bool = False
+    ) -> set[int] | None:
+        """Return the files that may hold an identifier with `text` (lower case) inside: none that does is missing.
+
+        With `begins` and `ends` identifiers count that begin and end so; those with letters beyond ASCII always do. None where
+        over `most` count (one that stands in several segments counts in each): each costs about 7 µs. The set is kept: change nothing.
+        """
+        known = self._held.get((text, begins, ends))
+        if known is not None:
+            return known
+        found: set[int] = set()
+        left = most
+        for (shelf, number), identifiers in zip(
+            self.columns.segments, self.columns.lower_identifiers, strict=True
+        ):
+            names = _holding(identifiers, text, left, begins=begins, ends=ends)
+            left -= len(names)
+            if left < 0:
+                return None
+            whole = {joined(name) for name in names}
+            terms = ["=" + name for name in whole]
+            terms += [stem(name) for name in whole if len(sub_words(name)) == 1]
+            for row in shelf.rows_in(number, sorted(terms)).values():
+                found.update(files_of(row))
+        if len(self._held) >= _CACHED_TEXTS:
+            self._held.clear()
+        there = self._held[text, begins, ends] = {
+            number for number in found if self.files[number] is not None
+        }
+        return there
+
+    @cached_property
+    def files_untold(self) -> set[int]:
+        """The files without chunks that are not empty: of their identifiers the index knows nothing."""
+        return {row.id for row in self.files if row is not None and row.size and not row.chunks}
+
+    @property
+    def texts_kept(self) -> int:
+        """How many files' texts are in memory."""
+        return len(self._given) + (self._texts.count if self._texts is not None else 0)
+
     @property
     def identifiers_beyond_ascii(self) -> list[str]:
         """The identifiers with letters beyond ASCII, in lower case."""
@@ -331,3 +427,18 @@ class View:
     def _digest_at(self, path: str) -> bytes | None:
         number = self._file_of_path.get(path)
         return None if number is None else self.columns.digests[16 * number : 16 * number + 16]
+
+
+def _holding(identifiers: str, text: str, most: int, *, begins: bool, ends: bool) -> set[str]:
+    """Return those of identifiers, each with an LF around it, that hold a text; one more than `most` at most."""
+    found: set[str] = set()
+    at = identifiers.find(text, 1)
+    while at > 0 and len(found) <= most:
+        begin = identifiers.rindex("\n", 0, at) + 1
+        end = identifiers.index("\n", at)
+        name = identifiers[begin:end]
+        fits = (not begins or name.startswith(text)) and (not ends or name.endswith(text))
+        if fits or not name.isascii():
+            found.add(name)
+        at = identifiers.find(text, end)
+    return found
