@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import json
 import os
@@ -90,6 +91,7 @@ def _registered() -> Mapping[str, str]:
 def _warm_byte_code() -> Path:
     """Return byte code as earlier calls leave it, so that every test's own home need not make it anew."""
     folder = Path(tempfile.mkdtemp(prefix="slicegrep-faults-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     house = House(folder, warm=False)
     house.works()
     house.end()
