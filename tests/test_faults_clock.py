@@ -17,7 +17,7 @@ def house(tmp_path: Path) -> House:
     return House(tmp_path)
 
 
-@pytest.mark.parametrize("years", [1, -1, 40, -40])
+@pytest.mark.parametrize("years", [1, -1])
 def test_state_of_another_year(house: House, years: int) -> None:
     """All that is kept was written a year ago, or a year ahead: calls are answered truly, the notes stay, marks go."""
     house.works()
