@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import subprocess
@@ -56,24 +57,6 @@ def test_a_folder_that_others_may_enter_is_not_used(home: House, mode: int) -> N
     assert home.ask("pre-read", ASKING)[0] == "cold"
 
 
-def test_a_folder_of_another_user_is_not_used(home: House) -> None:
-    """Nor is what listens there asked."""
-    path = home.file("core.py", large_module())
-    home.run.mkdir(mode=0o700)
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind(str(home.run / "engine.sock"))
-        listener.listen()
-        listener.settimeout(0)
-        os.chown(home.run, 65534, 65534)
-        try:
-            assert home.ask("pre-read", ASKING)[0] == "cold"
-            assert b"updatedInput" in home.before(path)
-            with pytest.raises(BlockingIOError):
-                listener.accept()
-        finally:
-            os.chown(home.run, os.geteuid(), os.getegid())
-
-
 _STRANGER = """
 import os, socket, sys
 listener = socket.socket(socket.AF_UNIX)
@@ -95,20 +78,6 @@ while True:
 """
 
 
-def test_a_process_of_another_user_is_told_nothing(home: House) -> None:
-    """A socket in the right place with the wrong process behind it: not one byte of the payload goes there."""
-    home.run.mkdir(mode=0o700)
-    words = [sys.executable, "-c", _STRANGER, str(home.run / "engine.sock")]
-    with subprocess.Popen(words, stdout=subprocess.PIPE) as stranger:
-        try:
-            assert stranger.stdout
-            assert stranger.stdout.readline() == b"listening\n"
-            assert home.ask("pre-read", ASKING)[0] == "cold"
-            assert stranger.stdout.readline() == b"heard 0\n"
-        finally:
-            stranger.kill()
-
-
 @pytest.mark.parametrize("lying", ["file", "folder", "dangling link", "link to /"])
 def test_whatever_lies_in_the_sockets_place_is_no_engine(home: House, lying: str) -> None:
     """The call works alone; an engine that is started takes the place where that can be done."""
@@ -127,36 +96,10 @@ def test_whatever_lies_in_the_sockets_place_is_no_engine(home: House, lying: str
         assert home.ask("pre-read", ASKING)[0] == "answered"
 
 
-def test_a_home_folder_that_cannot_be_written_starts_nothing(home: House) -> None:
-    """A read-only file system: no mark, no engine; what the hook can do without state it does."""
-    path = home.file("core.py", large_module())
-    mounted = subprocess.run(
-        [
-            "unshare",
-            "-m",
-            "sh",
-            "-c",
-            f'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && {_HOOK}',
-            "sh",
-            str(home.home),
-        ],
-        input=_line(home, path),
-        capture_output=True,
-        env=home.environment(),
-        cwd=home.project,
-        check=False,
-    )
-    assert mounted.returncode == 0, mounted.stderr
-    assert home.processes() == []
-    assert not home.run.exists()
-
-
 _HOOK = 'set -- pre-read "$CLAUDE_PLUGIN_ROOT" && . "$CLAUDE_PLUGIN_ROOT/hooks/slicegrep-hook"'
 
 
 def _line(home: House, path: Path) -> bytes:
-    import json
-
     return json.dumps(home.payload("Read", {"file_path": str(path)})).encode()
 
 
@@ -202,3 +145,59 @@ def test_a_crowd_is_answered_or_sent_away_at_once(home: House) -> None:
     until(lambda: home.ask("pre-read", ASKING)[0] == "answered", "an answer")
     assert home.engines() == [engine]
     assert not (home.run / "engine.crashes").exists()
+
+
+if os.getuid() == 0:  # only root can play another user, or mount
+
+    def test_a_folder_of_another_user_is_not_used(home: House) -> None:
+        """Nor is what listens there asked."""
+        path = home.file("core.py", large_module())
+        home.run.mkdir(mode=0o700)
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(home.run / "engine.sock"))
+            listener.listen()
+            listener.settimeout(0)
+            os.chown(home.run, 65534, 65534)
+            try:
+                assert home.ask("pre-read", ASKING)[0] == "cold"
+                assert b"updatedInput" in home.before(path)
+                with pytest.raises(BlockingIOError):
+                    listener.accept()
+            finally:
+                os.chown(home.run, os.geteuid(), os.getegid())
+
+    def test_a_process_of_another_user_is_told_nothing(home: House) -> None:
+        """A socket in the right place with the wrong process behind it: not one byte of the payload goes there."""
+        home.run.mkdir(mode=0o700)
+        words = [sys.executable, "-c", _STRANGER, str(home.run / "engine.sock")]
+        with subprocess.Popen(words, stdout=subprocess.PIPE) as stranger:
+            try:
+                assert stranger.stdout
+                assert stranger.stdout.readline() == b"listening\n"
+                assert home.ask("pre-read", ASKING)[0] == "cold"
+                assert stranger.stdout.readline() == b"heard 0\n"
+            finally:
+                stranger.kill()
+
+    def test_a_home_folder_that_cannot_be_written_starts_nothing(home: House) -> None:
+        """A read-only file system: no mark, no engine; what the hook can do without state it does."""
+        path = home.file("core.py", large_module())
+        mounted = subprocess.run(
+            [
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                f'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && {_HOOK}',
+                "sh",
+                str(home.home),
+            ],
+            input=_line(home, path),
+            capture_output=True,
+            env=home.environment(),
+            cwd=home.project,
+            check=False,
+        )
+        assert mounted.returncode == 0, mounted.stderr
+        assert home.processes() == []
+        assert not home.run.exists()
