@@ -8,7 +8,7 @@ import pytest
 from index_told import told, write
 from slicegrep.evidence import blocks_of
 from slicegrep.index import open_view, view_of, workspace_of
-from slicegrep.outline import outline
+from slicegrep.outline import enclosing, outline
 from slicegrep.source import source_of
 from slicegrep.words import stem
 
@@ -193,6 +193,31 @@ def test_no_file_that_holds_an_identifier_is_missing(word: str) -> None:
     found = view.identifiers_containing(word.lower())
     assert found
     assert 0 in view.files_with(found)
+
+
+def test_files_are_told_by_parts_of_identifiers_up_to_a_bound(tree: Path, tmp_path: Path) -> None:
+    """Where more identifiers than the bound hold the text, nothing is told: None, and not a part of the files."""
+    view = open_view(str(tree), str(tmp_path / "home"))
+    found = view.files_holding("tpserv", 9)
+    assert found is not None
+    assert {"pkg/server.py", "pkg/client.py"} <= _paths(view, found)
+    assert view.files_holding("e", 2) is None
+    assert view.files_holding("httpserv", 9, ends=True) == set()
+
+
+def test_names_around_lines_are_the_outlines(tree: Path, tmp_path: Path) -> None:
+    """Of many lines at once as of each alone; "" at the module level."""
+    view = open_view(str(tree), str(tmp_path / "home"))
+    source = source_of("pkg/server.py", SERVER.encode())
+    row = view.file_at("pkg/server.py")
+    assert row is not None
+    around = [enclosing(outline(source), line) for line in range(1, len(source.lines) + 1)]
+    wanted = [symbol.qualified if symbol else "" for symbol in around]
+    places = [(row.id, line) for line in range(1, len(source.lines) + 1)]
+    assert view.enclosing(places) == wanted
+    assert view.enclosing(places) == wanted, "from what was kept"
+    assert "HTTPServer.accept_connection" in wanted
+    assert "" in wanted
 
 
 def test_texts_of_files_and_lines(tree: Path, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from slicegrep.candidates import Hit
 from slicegrep.outline import outline
-from slicegrep.regions import BOUNDARIES, COMMENT_LINES, OWN_LINES, regions
+from slicegrep.regions import BOUNDARIES, COMMENT_LINES, OWN_LINES, regions, windows
 from slicegrep.source import source_of
 from slicegrep.types import Source
 
@@ -187,3 +187,18 @@ def test_every_hit_is_in_exactly_one_region(
         assert last < region.start <= region.end <= len(one.lines)
         assert all(region.start <= hit.line <= region.end for hit in region.hits)
         last = region.end
+
+
+@given(
+    hits=st.sets(st.integers(1, 60), min_size=1, max_size=12),
+    before=st.integers(0, 12),
+    after=st.integers(0, 12),
+    boundary=st.sampled_from(["auto", "none"]),
+)
+def test_windows_are_the_regions_of_a_file_without_definitions(
+    *, hits: set[int], before: int, after: int, boundary: str
+) -> None:
+    """What a file that is not outlined gets in the quick way is what the slow one gives."""
+    found = [Hit(line, (0,)) for line in sorted(hits)]
+    slowly = regions(found, (), 60, before=before, after=after, boundary=boundary)
+    assert windows(found, 60, before=before, after=after) == slowly
