@@ -30,6 +30,8 @@ SPARE_SECONDS = 60.0
 """After which a worker that nobody needed ends, but for the last one."""
 LOOK_SECONDS = 30.0
 """Between two looks at whether the engine is still wanted: its socket, and the code that it runs."""
+LOST_SECONDS = 90.0
+"""After which a worker that is busy is stopped, or waits for a disk that is gone: the longest limit of an event is 60 s."""
 LEAVING_SECONDS = 10.0
 """What is being answered may come to its end when the engine leaves."""
 
@@ -224,7 +226,11 @@ class Supervisor:
         return worker
 
     def _let_go(self, now: float) -> None:
-        """End the workers that were needed for a moment only."""
+        """End the workers that were needed for a moment only, and those whose own alarm does not end them."""
+        for worker in self._workers:
+            if worker.busy and now - worker.used > LOST_SECONDS:
+                with suppress(OSError):
+                    os.kill(worker.pid, signal.SIGKILL)
         for worker in self._workers[:-1]:
             if not worker.busy and now - worker.used > SPARE_SECONDS:
                 with suppress(OSError):
