@@ -10,7 +10,7 @@ import pytest
 from hook_process import Session
 from slicegrep.focus import Focus
 from slicegrep.hook.call import call_of
-from slicegrep.hook.memory import session_focus
+from slicegrep.hook.memory import Conversation, session_focus
 
 
 @pytest.fixture
@@ -21,10 +21,10 @@ def session(tmp_path: Path) -> Session:
     return session
 
 
-def focus(session: Session) -> Focus:
+def focus(session: Session, conversation: Conversation | None = None, file: str = "a.py") -> Focus:
     """Return the focus for a.py."""
     call = call_of(session.payload("Read", {}, tool_use_id="t"), session.environment())
-    return session_focus(call, str(session.folder / "a.py"))
+    return session_focus(call, str(session.folder / file), conversation)
 
 
 def note(session: Session, *rows: dict[str, Any]) -> None:
@@ -115,3 +115,30 @@ def test_a_prompt_repeated_is_the_newest_again(session: Session) -> None:
     names = focus(session).names
     assert names["betamatter"] > names["alpha"]
     assert names["betamatter"] == pytest.approx(1.0)
+
+
+def test_a_kept_conversation_gives_the_focus_that_a_new_one_gives(session: Session) -> None:
+    """Whatever was said and printed since, and whichever file is asked about."""
+    kept = Conversation()
+    told: list[tuple[str, Any]] = []
+    for n in range(30):
+        call = f"t{n}"
+        told.append(("user", f"prompt {n} about `matter{n % 7}`, see line {n}"))
+        shell = {"type": "tool_use", "id": call, "name": "Bash", "input": {"command": f"make target{n % 3}"}}
+        edit = {"type": "tool_use", "id": f"e{n}", "name": "Edit"}
+        edit["input"] = {"file_path": "/b.py", "old_string": "def old(): 0", "new_string": f"def new{n}(): 1"}
+        told.append(("assistant", [{"type": "text", "text": f"I run target{n % 3}"}, shell, edit]))
+        output = f"a.py:{n + 1}: wrong" if n % 4 else "nothing named"
+        told.append(("user", [{"type": "tool_result", "tool_use_id": call, "content": output}]))
+        tell(Path(session.transcript), *told)
+        for file in ("a.py", "b.py"):
+            assert focus(session, kept, file) == focus(session, None, file)
+
+
+def test_a_conversation_that_ended_leaves_nothing_in_the_next_focus(session: Session) -> None:
+    """The transcript was cleared: what was made of its old texts is not looked at."""
+    kept = Conversation()
+    tell(Path(session.transcript), ("user", "oldmatter"))
+    assert "oldmatter" in focus(session, kept).names
+    tell(Path(session.transcript), ("user", "newmatter"))
+    assert focus(session, kept).names.keys() == {"newmatter"}

@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from resident_stand import large_module
+from slicegrep.hook.call import Call, call_of
 from slicegrep.resident.identity import Identities
-from slicegrep.resident.memory import Memory
+from slicegrep.resident.memory import FORGET_SECONDS, MOST_CONVERSATIONS, Memory
 from slicegrep.resident.record import Record
 from slicegrep.resident.shelf import Shelf
 from slicegrep.source import source_of
@@ -86,6 +87,36 @@ def test_an_outline_for_some_lines_is_completed_in_idle_time_and_kept_whole() ->
     whole = memory.outline_of(asked, seconds=60, lines=[3])
     assert whole is memory.outline_of(source("a.py", large_module(50)), seconds=60)
     assert len(whole.symbols) == 50 >= len(part.symbols)
+
+
+def call(session: str, transcript: str = "/t.jsonl", agent: str = "") -> Call:
+    payload = {"session_id": session, "transcript_path": transcript, "agent_id": agent, "cwd": "/"}
+    return call_of(payload, {"SLICEGREP_HOME": "/nowhere"})
+
+
+def test_a_conversation_is_one_of_a_session_an_agent_and_a_transcript() -> None:
+    """What one has said and done never reaches another one's focus."""
+    memory = Memory(10_000_000)
+    first = memory.conversation_of(call("s1"))
+    assert memory.conversation_of(call("s1")) is first
+    for other in (call("s2"), call("s1", "/u.jsonl"), call("s1", agent="a1")):
+        assert memory.conversation_of(other) is not first
+
+
+def test_few_conversations_are_kept_and_none_for_long() -> None:
+    """The one that was read in last stays longest, and goes when half an hour is over."""
+    memory = Memory(10_000_000)
+    first, second = memory.conversation_of(call("first")), memory.conversation_of(call("second"))
+    for n in range(MOST_CONVERSATIONS - 2):
+        memory.conversation_of(call(f"s{n}"))
+    assert memory.conversation_of(call("first")) is first
+    memory.conversation_of(call("one-more"))
+    assert memory.conversation_of(call("first")) is first
+    assert memory.conversation_of(call("second")) is not second
+    assert 0 < (memory.forget_conversations(time.monotonic()) or 0) <= FORGET_SECONDS
+    assert memory.conversation_of(call("first")) is first
+    assert memory.forget_conversations(time.monotonic() + FORGET_SECONDS) is None
+    assert memory.conversation_of(call("first")) is not first
 
 
 def test_many_large_files_stay_within_the_limit_in_real_memory() -> None:

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from odd_inputs import Told, transcripts
 from slicegrep.transcript import Edit, Search, SessionLog, agent_transcript, read_session
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from slicegrep.transcript_rows import Rows
 
 ID = "6d5daec0-aeb9-4a93-b075-4f36230a914e"
 Row = dict[str, object]
@@ -340,3 +339,96 @@ def test_any_bytes_are_read_without_an_error(tmp_path: Path, rows: list[bytes]) 
     log = read_session(str(path))
     for text in (*log.prompts, *log.assistant_texts, *log.tool_outputs, *(s.text for s in log.searches)):
         text.encode("utf-8")
+
+
+def _session(seed: int) -> list[bytes]:
+    """Return rows of a session of all kinds, some of them damaged, some repeated."""
+    chance = random.Random(seed)
+    rows: list[bytes] = []
+    for n in range(chance.randint(1, 120)):
+        call = f"t{n}"
+        row = chance.choice(
+            [
+                user(chance.choice(["the same again", f"prompt {n}"])),
+                assistant(said(f"text {n}"), use("Bash", call, command=f"make {n}")),
+                assistant(
+                    use("Grep", call, pattern=f"pattern{n}"), use("Read", call + "r", file_path="/a.py")
+                ),
+                assistant(use("Edit", call, file_path="/a.py", old_string="a", new_string=f"b{n}")),
+                result(f"a.py:{n}: error"),
+                BOUNDARY,
+                user(f"summary {n}", isCompactSummary=True),
+                {"type": "last-prompt", "lastPrompt": f"last {n}"},
+                {"type": "progress", "data": "x" * chance.choice([10, 3_000])},
+                user(f"from a subagent {n}", isSidechain=True),
+            ]
+        )
+        data = json.dumps(row).encode()
+        rows.append(chance.choice([data] * 12 + [b"", data[: len(data) // 2], b"[1]"]))
+    return rows
+
+
+@pytest.mark.parametrize("agent", ["", "a1"])
+def test_a_transcript_that_grows_is_read_as_if_anew(tmp_path: Path, agent: str) -> None:
+    """Whatever was appended between two readings, whole rows or half of one."""
+    for seed in range(60):
+        chance = random.Random(seed)
+        main = tmp_path / f"{seed}.jsonl"
+        path = Path(agent_transcript(str(main), agent)) if agent else main
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data, rows, at = b"\n".join(_session(seed)) + b"\n", Rows(), 0
+        while at < len(data):
+            at = min(len(data), at + chance.choice([1, 200, 900, 5_000, 40_000]))
+            if chance.random() < 0.5:
+                at = data.find(b"\n", at - 1) + 1
+            path.write_bytes(data[:at])  # the same file
+            assert read_session(str(main), agent, rows=rows) == read_session(str(main), agent), (seed, at)
+
+
+def test_what_was_read_is_not_parsed_again(tmp_path: Path) -> None:
+    """A reading that follows another one looks at what is new alone: here all that is old has been made unreadable."""
+    path = tmp_path / "t.jsonl"
+    rows, old = Rows(), [user("an old prompt"), *[assistant(said("x" * 500))] * 60]
+    data = b"".join(json.dumps(row).encode() + b"\n" for row in old)
+    path.write_bytes(data)
+    read_session(str(path), rows=rows)
+    with path.open("r+b") as file:
+        file.seek(5_000)
+        file.write(b"\0" * (len(data) - 15_000))
+        file.seek(0, os.SEEK_END)
+        file.write(json.dumps(user("a new prompt")).encode() + b"\n")
+    log = read_session(str(path), rows=rows)
+    assert log.prompts == ("an old prompt", "a new prompt")
+    assert len(log.assistant_texts) == 4
+
+
+@pytest.mark.parametrize("how", ["shorter", "rewritten", "replaced", "another beginning", "gone"])
+def test_a_transcript_that_did_not_only_grow_is_read_anew(tmp_path: Path, how: str) -> None:
+    """Cut off, written again or put in its place: nothing of the old one stays."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("".join(json.dumps(user(f"old {n}")) + "\n" for n in range(40)))
+    rows = Rows()
+    read_session(str(path), rows=rows)
+    new = "".join(json.dumps(user(f"new {n}")) + "\n" for n in range(60))
+    if how == "shorter":
+        os.truncate(path, path.stat().st_size - 100)
+    elif how == "rewritten":
+        path.write_text(new)
+    elif how == "replaced":
+        (tmp_path / "other").write_text(path.read_text() + new)
+        (tmp_path / "other").replace(path)
+    elif how == "another beginning":
+        path.write_text(path.read_text().replace("old 0", "OLD 0") + new)
+    else:
+        path.unlink()
+    assert read_session(str(path), rows=rows) == read_session(str(path))
+
+
+def test_a_subagents_task_is_that_of_its_own_file(tmp_path: Path) -> None:
+    """Where another file has taken its place, the old task is forgotten."""
+    own = Path(agent_transcript(str(tmp_path / "t.jsonl"), "a1"))
+    own.parent.mkdir(parents=True)
+    rows = Rows()
+    for task in ("the first task", "another task"):
+        own.write_text("".join(json.dumps(row) + "\n" for row in [user(task), *[user("later")] * 3]))
+        assert read_session(str(tmp_path / "t.jsonl"), "a1", rows=rows).prompts[0] == task

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
-from collections.abc import Callable, Iterator  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
+
+from slicegrep.transcript_rows import Rows, parsed
 
 __all__ = ["Edit", "Search", "SessionLog", "agent_transcript", "read_session"]
 
@@ -26,17 +26,10 @@ _OUTPUT_CHARS = 20_000
 _COMMAND_CHARS = 4_000
 _EDIT_CHARS = 4_000
 
-# 24 MB are looked through in 10 ms from a warm cache; 2.1.332 writes about 0.1 MB of skipped rows for each tool call.
-_SCAN_BYTES = 24_000_000
-_BLOCK = 524_288
-# Real rows are 0.5 kB or more; a file of empty lines must cost no more.
-_SCAN_ROWS = 30_000
-# A longer row is a picture or a whole file: nothing that says what the session is about.
-_ROW_BYTES = 400_000
 # Parsing a row of 100 bytes takes as long as one of 1 kB.
 _ROW_COST = 1_000
-# Keys before the row's body: identifiers, and in older clients the working directory and the branch.
-_HEAD = 1_200
+# The file's first block: a subagent's task is in it.
+_BEGINNING = 524_288
 
 _FIRST_TYPE = re.compile(rb'\{\s*"type"\s*:\s*"([^"]*)"')
 _KINDS = frozenset({b"user", b"assistant", b"system", b"attachment", b"last-prompt"})
@@ -121,12 +114,14 @@ def agent_transcript(transcript_path: str, agent_id: str) -> str:
     return f"{transcript_path.removesuffix('.jsonl')}/subagents/agent-{agent_id}.jsonl"
 
 
-def read_session(transcript_path: str, agent_id: str = "", *, max_bytes: int = 3_000_000) -> SessionLog:
+def read_session(
+    transcript_path: str, agent_id: str = "", *, max_bytes: int = 3_000_000, rows: Rows | None = None
+) -> SessionLog:
     """Read what a session (or its subagent `agent_id`) did lately, from the end of its transcript.
 
     Parses at most `max_bytes` bytes of rows and looks at no more than 24 MB, whatever the file's size; rows that carry
     the client's own requests cost nothing but the look. Gives what can be read: a missing or damaged file is an empty
-    log, never an error.
+    log, never an error. `rows` keeps what was parsed for the next reading of the same conversation.
     """
     path = agent_transcript(transcript_path, agent_id) if agent_id else transcript_path
     reading = _Reading(bool(agent_id), max_bytes)
@@ -137,12 +132,10 @@ def read_session(transcript_path: str, agent_id: str = "", *, max_bytes: int = 3
     try:
         status = os.fstat(descriptor)
         if stat.S_ISREG(status.st_mode):
-            for row in _rows_from_end(descriptor, status.st_size, reading.wants):
-                reading.add(row)
-                if reading.enough:
-                    break
+            rows = rows or Rows()
+            rows.read(descriptor, reading.wants, reading.add)
             if agent_id:
-                reading.task = _first_prompt(descriptor)
+                rows.task = reading.task = rows.task or _first_prompt(descriptor)
     except OSError:
         pass  # what was read before the disk failed is still true
     finally:
@@ -150,49 +143,11 @@ def read_session(transcript_path: str, agent_id: str = "", *, max_bytes: int = 3
     return reading.log()
 
 
-def _rows_from_end(descriptor: int, size: int, wanted: Callable[[bytes], bool]) -> Iterator[bytes]:
-    """Yield the rows whose first _HEAD bytes are wanted, newest first, none longer than _ROW_BYTES.
-
-    Stops after _SCAN_BYTES or _SCAN_ROWS. Only what is wanted is copied.
-    """
-    end = size
-    stop = max(0, size - _SCAN_BYTES)
-    rows = 0
-    tail: list[bytes] = []  # the pieces, last first, of a row whose beginning is not read yet
-    tail_bytes = 0
-    while end > stop and rows < _SCAN_ROWS:
-        start = max(stop, end - _BLOCK)
-        os.lseek(descriptor, start, os.SEEK_SET)
-        block = os.read(descriptor, end - start)
-        if len(block) < end - start:
-            return  # cut short while it is read: the pieces no longer fit together
-        row_end = len(block)
-        while rows < _SCAN_ROWS:
-            row_start = block.rfind(b"\n", 0, row_end) + 1
-            if row_start == 0 and start > 0:
-                break
-            rows += 1
-            length = row_end - row_start + tail_bytes
-            if 0 < length <= _ROW_BYTES:
-                head = block[row_start : min(row_end, row_start + _HEAD)]
-                if tail and len(head) < _HEAD:
-                    head = (head + b"".join(reversed(tail)))[:_HEAD]
-                if wanted(head):
-                    yield block[row_start:row_end] + b"".join(reversed(tail))
-            tail, tail_bytes = [], 0
-            row_end = row_start - 1
-            if row_end < 0:
-                return
-        tail_bytes += row_end
-        tail = [*tail, block[:row_end]] if tail_bytes <= _ROW_BYTES else []
-        end = start
-
-
 def _first_prompt(descriptor: int) -> str:
     """Return the first prompt of the file's first block, "" where there is none."""
     os.lseek(descriptor, 0, os.SEEK_SET)
-    for row in os.read(descriptor, _BLOCK).split(b"\n")[:20]:
-        entry = _parsed(row)
+    for row in os.read(descriptor, _BEGINNING).split(b"\n")[:20]:
+        entry = parsed(row)
         if entry.get("type") == "user":
             text = _prompt_of(entry)
             if text:
@@ -222,17 +177,12 @@ class _Reading:
         self._last_prompt = ""
 
     @property
-    def enough(self) -> bool:
-        return self._left <= 0 or (len(self._prompts) >= PROMPTS and not self._wants_calls)
-
-    @property
     def _wants_calls(self) -> bool:
         return self._calls < self._calls_wanted
 
-    def add(self, row: bytes) -> None:
-        """Take in one row."""
-        self._left -= max(len(row), _ROW_COST)
-        entry = _parsed(row)
+    def add(self, size: int, entry: dict[str, object]) -> bool:
+        """Take in one row of `size` bytes; returns whether no more are needed."""
+        self._left -= max(size, _ROW_COST)
         self._version = self._version or _clean(entry.get("version"))
         kind = entry.get("type")
         if kind == "user":
@@ -246,6 +196,7 @@ class _Reading:
         elif kind == "system" and entry.get("subtype") == "compact_boundary":
             self._before_compaction = True
             self._calls_wanted = min(self._calls_wanted, self._calls + CALLS_BEFORE_COMPACTION)
+        return self._left <= 0 or (len(self._prompts) >= PROMPTS and not self._wants_calls)
 
     def wants(self, head: bytes) -> bool:
         """Whether a row that begins like this can matter: most rows need not be parsed."""
@@ -336,15 +287,6 @@ class _Reading:
             tool_outputs=tuple(outputs[::-1]),
             version=self._version,
         )
-
-
-def _parsed(row: bytes) -> dict[str, object]:
-    """Return the row's object, {} where it is none: the last row may be half written, any may be damaged."""
-    try:
-        entry = json.loads(row.decode("utf-8", "replace"))
-    except (ValueError, RecursionError):
-        return {}
-    return entry if isinstance(entry, dict) else {}
 
 
 def _content(entry: dict[str, object]) -> object:

@@ -15,6 +15,7 @@ TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.definitions import OutlineOf
     from slicegrep.hook.call import Call
+    from slicegrep.hook.memory import Conversation
     from slicegrep.prepared import Prepared
     from slicegrep.types import Source
 
@@ -23,12 +24,14 @@ SEARCH_GRACE = 0.7
 
 
 class Kept:
-    """What the process that answers keeps of files by their content, for the events that follow: here nothing."""
+    """What the process that answers keeps of files and of conversations, for the events that follow: here nothing."""
 
     prepare: Callable[[Source], Prepared] | None = None
     """`prepared.prepared_of`, or one that remembers."""
     outline_of: OutlineOf | None = None
     """`outline.outline`, or one that remembers."""
+    conversation_of: Callable[[Call], Conversation] | None = None
+    """Gives what was made of the texts of the call's conversation, where that is kept."""
     warm = False
     """Whether it is the resident engine; the ledger tells its times apart."""
 
@@ -65,7 +68,9 @@ class Event:
         if self.name == "pre-read":
             from slicegrep.hook import read  # noqa: PLC0415
 
-            answer = read.before(call, settings, payload, prepare=kept.prepare)
+            answer = read.before(
+                call, settings, payload, prepare=kept.prepare, conversation_of=kept.conversation_of
+            )
         elif self.name == "post-read":
             from slicegrep.hook import read  # noqa: PLC0415
 

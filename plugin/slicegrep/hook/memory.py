@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
-from slicegrep.focus import Focus, Said, focus_of
+from slicegrep.focus import Focus, Said, Wording, focus_of, wording_of
 from slicegrep.home import open_plain
-from slicegrep.hook.call import Call  # noqa: TC001 (importing typing to hide it costs 3 ms)
+from slicegrep.hook.call import Call  # noqa: TC001 (as above)
 from slicegrep.hook.recent import RECENT_FILE
 from slicegrep.references import find_references, refers_to
 from slicegrep.transcript import SessionLog, read_session
+from slicegrep.transcript_rows import Rows
 
-__all__ = ["session_focus"]
+__all__ = ["Conversation", "session_focus"]
 
 PROMPT_DECAY = 0.4
 """Of each earlier prompt against the one after it: people go from one matter to the next."""
@@ -35,15 +37,60 @@ _ESCAPE = "\x1b"
 """Begins a colour, which may stand inside a name."""
 
 
-def session_focus(call: Call, real_path: str) -> Focus:
-    """Weigh what the session is working on, for the file at `real_path`. What cannot be read is left out."""
-    log = read_session(call.transcript, call.agent)
+_MOST_REFERENCES = 200
+"""Of one output."""
+
+References = tuple[tuple[str, int], ...]
+
+
+class Conversation:
+    """What was made of one conversation's texts, so that its next focus makes only what is new.
+
+    It holds no more than a focus is made from: what the last one did not need is forgotten.
+    """
+
+    def __init__(self) -> None:
+        self.rows = Rows()
+        self._wordings: dict[tuple[str, bool], Wording] = {}
+        self._references: dict[str, References] = {}
+        self._last_wordings, self._last_references = self._wordings, self._references
+
+    def begin(self) -> None:
+        """Begin a focus."""
+        self._last_wordings, self._wordings = self._wordings, {}
+        self._last_references, self._references = self._references, {}
+
+    def wording(self, text: str, code: bool) -> Wording:  # noqa: FBT001
+        """Return what a text names, as `wording_of` does."""
+        key = text, code
+        if key not in self._wordings:
+            self._wordings[key] = self._last_wordings.get(key) or wording_of(text, code)
+        return self._wordings[key]
+
+    def references(self, output: str) -> References:
+        """Return the places that an output points to, each once."""
+        if output not in self._references:
+            known = self._last_references.get(output)
+            found = tuple(find_references(output, _MOST_REFERENCES)) if known is None else known
+            self._references[output] = found
+        return self._references[output]
+
+
+def session_focus(call: Call, real_path: str, conversation: Conversation | None = None) -> Focus:
+    """Weigh what the session is working on, for the file at `real_path`. What cannot be read is left out.
+
+    `conversation` is what was kept of the same session and agent; None makes all of it anew.
+    """
+    conversation = conversation or Conversation()
+    conversation.begin()
+    log = read_session(call.transcript, call.agent, rows=conversation.rows)
     recent = [
         row for row in _rows(os.path.join(call.state, RECENT_FILE)) if row.get("agent", "") == call.agent
     ]
     said = [*_prompts(call, log), *_texts(log), *_searches(log, recent), *_edits(log)]
     name = os.path.basename(real_path).rsplit(".", 1)[0]
-    return focus_of(said, lines=_lines(log, recent, real_path), stem_of_file=name)
+    lines = _lines(log, recent, real_path, conversation.references)
+    return focus_of(said, lines=lines, stem_of_file=name, wording=conversation.wording)
 
 
 def _prompts(call: Call, log: SessionLog) -> list[Said]:
@@ -96,7 +143,12 @@ def _edits(log: SessionLog) -> list[Said]:
     ]
 
 
-def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> list[tuple[int, float]]:
+def _lines(
+    log: SessionLog,
+    recent: list[dict[str, object]],
+    real_path: str,
+    references: Callable[[str], References],
+) -> list[tuple[int, float]]:
     """Return the lines of this very file that tool output named: the hooks' notes, else the transcript."""
     weights: dict[int, float] = {}
     noted = [
@@ -106,12 +158,10 @@ def _lines(log: SessionLog, recent: list[dict[str, object]], real_path: str) -> 
     ]
     groups: list[list[int]] = [[line for line in noted[-100:] if isinstance(line, int)]]
     name = os.path.basename(real_path)
-    groups.extend(
-        [line for path, line in find_references(output, 200) if refers_to(path, real_path)]
-        if name in output or _ESCAPE in output
-        else []
-        for output in reversed(log.tool_outputs[-RECENT:])
-    )
+    for output in reversed(log.tool_outputs[-RECENT:]):
+        found = references(output) if name in output or _ESCAPE in output else ()
+        meant = {path for path in {path for path, _ in found} if refers_to(path, real_path)}
+        groups.append([line for path, line in found if path in meant])
     for age, group in enumerate(groups):
         lines = set(group)
         share = min(1.0, REFERENCES_OF_ONE_OUTPUT / len(lines)) if lines else 0.0

@@ -23,6 +23,7 @@ __all__ = ["after", "before"]
 
 TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
+    from slicegrep.hook.memory import Conversation
     from slicegrep.prepared import Prepared
 
 _WHOLE = ("offset", "limit", "pages", "allow_large")
@@ -34,10 +35,12 @@ def before(
     payload: Mapping[str, object],
     *,
     prepare: Callable[[Source], Prepared] | None = None,
+    conversation_of: Callable[[Call], Conversation] | None = None,
 ) -> dict[str, object] | None:
     """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise.
 
-    `prepare` gives what is known of a source; None makes it anew. Who keeps it hands in what returns the kept one.
+    `prepare` gives what is known of a source, `conversation_of` what was made of the session's texts; None makes them anew.
+    Who keeps them hands in what returns the kept ones.
     """
     started = time.perf_counter()
     path = call.file_path
@@ -67,7 +70,8 @@ def before(
     from slicegrep.prepared import prepared_of  # noqa: PLC0415 (as above)
 
     prepared = (prepare or prepared_of)(source)
-    plan = read_instead(prepared, session_focus(call, real), settings, cuts_long_reads="prompt_id" in payload)
+    focus = session_focus(call, real, conversation_of(call) if conversation_of else None)
+    plan = read_instead(prepared, focus, settings, cuts_long_reads="prompt_id" in payload)
     planned.end_try(call, real)
     if plan is None:
         return None

@@ -1,4 +1,4 @@
-"""What a worker keeps from one event to the next: all that is known of the files it saw, by their content."""
+"""What a worker keeps from one event to the next: all that is known of the files it saw, and of a few conversations."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from slicegrep.hook.events import Kept
+from slicegrep.hook.memory import Conversation
 from slicegrep.outline import outline
 from slicegrep.prepared import Prepared, prepared_of
 from slicegrep.resident.shelf import Shelf
@@ -14,6 +15,7 @@ from slicegrep.resident.shelf import Shelf
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from slicegrep.hook.call import Call
     from slicegrep.types import Outline, Source
 
 __all__ = ["Memory"]
@@ -24,6 +26,10 @@ MOST_WAITING = 100
 """Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
 MOST_WAITING_BYTES = 250_000
 """Of one such file: what takes longer than 0.1 s is made when somebody asks for it, as a question that comes meanwhile waits."""
+MOST_CONVERSATIONS = 8
+FORGET_SECONDS = 1_800
+"""Of so many conversations a worker keeps texts, each until no read came in it for so long. One holds what a focus is made
+from: 3 MB of its transcript at most."""
 
 
 class Memory(Kept):
@@ -34,6 +40,7 @@ class Memory(Kept):
     def __init__(self, most: int) -> None:
         self._shelf: Shelf[Prepared] = Shelf(most)
         self._waiting: OrderedDict[str, Source] = OrderedDict()
+        self._conversations: OrderedDict[tuple[str, ...], tuple[Conversation, float]] = OrderedDict()
 
     def prepare(self, source: Source) -> Prepared:
         """Return what is known of a source, the same for the same path and content."""
@@ -58,6 +65,28 @@ class Memory(Kept):
                 self._waiting.popitem(last=False)
         return outline(source, seconds=seconds, lines=lines)
 
+    def conversation_of(self, call: Call) -> Conversation:
+        """Return what was made of the texts of the call's own conversation: of this session, agent and transcript."""
+        key = call.session, call.agent, call.transcript
+        found = self._conversations.pop(key, None)
+        conversation = found[0] if found else Conversation()
+        self._conversations[key] = conversation, time.monotonic()
+        if len(self._conversations) > MOST_CONVERSATIONS:
+            self._conversations.popitem(last=False)
+        return conversation
+
+    def forget_conversations(self, now: float) -> float | None:
+        """Forget those without a read for FORGET_SECONDS; returns the seconds until the next one, None where none is left.
+
+        `now` is of `time.monotonic`.
+        """
+        while self._conversations:
+            key, (_, used) = next(iter(self._conversations.items()))
+            if now - used < FORGET_SECONDS:
+                return FORGET_SECONDS - (now - used)
+            del self._conversations[key]
+        return None
+
     def settle(self) -> None:
         """Weigh the files again: of some, more is known since the last event."""
         for kept in self._shelf.values():
@@ -76,6 +105,7 @@ class Memory(Kept):
         """Forget everything."""
         self._shelf.clear()
         self._waiting.clear()
+        self._conversations.clear()
 
     def _keep(self, prepared: Prepared) -> None:
         self._shelf.put(prepared.source.path, prepared, prepared.weight)

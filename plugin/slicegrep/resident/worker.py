@@ -8,6 +8,7 @@ import select
 import signal
 import socket
 import sys
+import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
@@ -68,12 +69,22 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
     """Answer the connections that come over `channel` until it is closed, then end the process."""
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even in a call that does not return
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    gc.disable()  # it would collect while somebody waits; it is done when nobody does
     memory = Memory(place.most_memory * 2 // 3)  # the rest is for what an event needs for itself
     later: deque[Callable[[], None]] = deque()
     before = _resident()
     tidy = True
     while True:
-        if not tidy and not select.select([channel], [], [], SOON_SECONDS if later else QUIET_SECONDS)[0]:
+        pause = (
+            memory.forget_conversations(time.monotonic())
+            if tidy
+            else SOON_SECONDS
+            if later
+            else QUIET_SECONDS
+        )
+        if not select.select([channel], [], [], pause)[0]:
+            if tidy:
+                continue
             if later:
                 _do(later.popleft())
             elif memory.has_more():
