@@ -340,6 +340,7 @@ def test_any_bytes_have_the_lines_of_their_source(data: bytes, regex: str) -> No
         file_at=lambda _: None,
         files=[],
         paths_under=lambda _: [],
+        paths_of=lambda *_: [],
         files_holding=lambda *_, **__: set(),
         files_untold=set(),
         texts_kept=0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from functools import lru_cache
+from itertools import compress
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary, proxy
 
@@ -43,24 +44,24 @@ _PATHS = (
 
 
 class FileFacts:
-    """The facts of one view. Lists go by file id; replaced files have empty entries."""
+    """The facts of one view. What goes by file id is of no use for files that are not there."""
 
     def __init__(self, view: View) -> None:
         self._view: View = proxy(view)  # itself it would keep the view, and with it the facts, for good
         self.rarity: dict[str, float] = {}
         """Of keys that were looked up."""
-        self.factor: list[float] = []
-        self.lowered: list[float] = []
+        labels = view.columns.labels
+        by_label = {id(label): _factor(label.kind, label.flags) for label in labels}
+        self.factor = [by_label[id(label)] for label in labels]
+        """By file id, whatever became of the file."""
+        by_label = {
+            id(label): by_label[id(label)] * (TEST if "test" in label.flags else 1.0) for label in labels
+        }
+        self.lowered = [by_label[id(label)] for label in labels]
         """`factor` where tests are not asked for."""
-        central: list[float] = []
-        for row in view.files:
-            factor = _factor(row.kind, row.flags) if row is not None else 0.0
-            self.factor.append(factor)
-            self.lowered.append(factor * TEST if row is not None and "test" in row.flags else factor)
-            central.append(math.log1p(row.mentions) if row is not None else 0.0)
-        most = max(central, default=0.0) or 1.0
-        self.central = [value / most for value in central]
-        """How much the other files mention what a file defines, as a share of the most, by the logarithm."""
+        mentions = view.columns.mentions
+        self._mentions = mentions
+        self._most = math.log1p(max(compress(mentions, view.there), default=0.0)) or 1.0
         self._runs: dict[int, float] = {}
 
     def rare(self, key: str) -> float:
@@ -71,10 +72,13 @@ class FileFacts:
             known = self.rarity[key] = idf(len(view.chunk_postings(key)[0]), view.chunk_count)
         return known
 
+    def central(self, file: int) -> float:
+        """Return how much the other files mention what a file defines, as a share of the most, by the logarithm."""
+        return math.log1p(self._mentions[file]) / self._most
+
     def names(self, file: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the stems of a file's name, and those with its folders'."""
-        row = self._view.files[file]
-        return _names_of(row.path) if row is not None else ((), ())
+        return _names_of(self._view.columns.paths[file])
 
     def called(self, part: str) -> Sequence[int]:
         """Return the files whose `names` hold a stem."""
@@ -82,16 +86,14 @@ class FileFacts:
 
     def platform(self, file: int) -> bool:
         """Return whether a file is for one platform."""
-        row = self._view.files[file]
-        return row is not None and _is_for_platform(row.path)
+        return _is_for_platform(self._view.columns.paths[file])
 
     def runs(self, file: int) -> float:
         """Return the factor for how much of a file is functions."""
         known = self._runs.get(file)
         if known is None:
-            row = self._view.files[file]
             lines = self._view.outlined(file).lines_in_functions()
-            share = min(lines / max(row.lines, 1) / RUNS_SHARE, 1.0) if row is not None else 0.0
+            share = min(lines / max(self._view.columns.lines[file], 1) / RUNS_SHARE, 1.0)
             known = self._runs[file] = 1 - DESCRIBES * (1 - share)
         return known
 

@@ -6,6 +6,8 @@ import math
 import re
 from bisect import bisect_left
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.filefacts import PLATFORMS, facts_of, idf
@@ -14,7 +16,7 @@ from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
     from array import array
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from slicegrep.filefacts import FileFacts
     from slicegrep.index import SymbolRow, View
@@ -49,8 +51,10 @@ LOOKED_AT = 40
 """So many of the best of them are weighed by the true rarity of their names, and by how much of them runs."""
 REFINED = 0.7
 """Symbols whose share is at least this share of the best of their file are looked at again."""
+FIRST_FILES = 20
+"""So many are ranked among all files; of the others, those that were looked into."""
 WIDE = 2_000
-"""A key of more chunks is only looked up in the files that are looked into."""
+"""A key of more chunks or symbols is only looked up in the files that are looked into."""
 
 
 class FileScore(NamedTuple):
@@ -62,13 +66,14 @@ class FileScore(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """The answer of an index. `files` best first, only those with something of the query."""
+    """The answer of an index."""
 
     files: tuple[FileScore, ...]
+    """Those that were looked into, and what else is among the first FIRST_FILES, best first; only files with something of the query."""
+    of: Callable[[int], float]
+    """Returns the score of a file by its id, also of those that are not in `files`; 0 where nothing of the query is in it."""
     chunks: list[float]
     """By chunk id: the sum of the keys' impacts times their rarity. Only of the files that were looked into."""
-    looked: frozenset[int]
-    """The files that were looked into."""
     named: dict[int, float]
     """How far the query names a symbol, 0 to 1, by symbol id; only for symbols of those files."""
     exact: frozenset[int]
@@ -83,67 +88,81 @@ def score_files(
     """Rank the files under `prefix` (and in `only`, paths of the view, where that is given)."""
     facts = facts_of(view)
     view.look_up(keys)
-    whole, allowed = _wholes(view, keys, prefix, only)
-    most = max([whole[at] for at in allowed], default=0.0) or 1.0
+    base = _wholes(view, keys, prefix, only)
     said = _Said(facts, keys, query)
     factors = facts.factor if query.wants_tests else facts.lowered
-    base = {at: WHOLE * whole[at] / most for at in allowed}
     paths = said.of_paths(facts, base)
     exact = _exact(view, query, base)
-    worth = {at: value * factors[at] for at, value in base.items()}
-    worth.update({at: (base[at] + value) * factors[at] for at, value in paths.items()})
-    looked = set(sorted(allowed, key=worth.__getitem__, reverse=True)[:MOST_FILES])
+    worth = list(map(mul, base, factors))
+    for at, value in paths.items():
+        worth[at] = (base[at] + value) * factors[at]
+    first = _first(worth, MOST_FILES)
+    looked = set(first)
     looked.update(file for file, _ in exact.values())
     twins = {at for at in looked if facts.platform(at)} if PLATFORMS.isdisjoint(query.names) else ()
     chunks = _chunk_scores(view, facts, keys, looked)
-    for at, value in _best_chunks(view, chunks, looked).items():
-        base[at] += CHUNKS * value
+    known = {at: base[at] + CHUNKS * value for at, value in _best_chunks(view, chunks, looked).items()}
     for at, value in _most(exact.values()).items():
-        base[at] += EXACT * value
+        known[at] += EXACT * value
     named = said.of_symbols(view, looked)
     names = _most(named.values())
-    central = facts.central
-    scores = {at: (value + CENTRAL * central[at]) * factors[at] for at, value in base.items()}
-    for at in looked.union(paths):
+
+    def weighed(at: int, value: float) -> float:
         factor = factors[at] * TWIN if at in twins else factors[at]
-        value = base[at] + paths.get(at, 0.0) + NAMED * names.get(at, 0.0)
-        scores[at] = (value + CENTRAL * central[at]) * factor
+        return (value + CENTRAL * facts.central(at)) * factor
+
+    scores = {
+        at: weighed(at, value + paths.get(at, 0.0) + NAMED * names.get(at, 0.0))
+        for at, value in known.items()
+    }
     best = set(sorted(looked, key=scores.__getitem__, reverse=True)[:LOOKED_AT])
     said.refine(named, names, best, view)
     names = _most(named.values())
     for at in best:
-        factor = factors[at] * TWIN if at in twins else factors[at]
-        value = base[at] + said.of_path(facts, at, true=True) + NAMED * names.get(at, 0.0)
-        scores[at] = (value + CENTRAL * central[at]) * factor * facts.runs(at)
+        value = known[at] + said.of_path(facts, at, true=True) + NAMED * names.get(at, 0.0)
+        scores[at] = weighed(at, value) * facts.runs(at)
+
+    def score_of(at: int) -> float:
+        if at in scores or not base[at]:
+            return scores.get(at, 0.0)
+        return weighed(at, base[at] + paths.get(at, 0.0))
+
     ranked = sorted([(-score, at) for at, score in scores.items()])
+    if len(first) == MOST_FILES:
+        # A file that was not looked into can pass the last of the first by CENTRAL at most.
+        floor = -ranked[FIRST_FILES - 1][0] - CENTRAL
+        if worth[first[-1]] > floor:
+            others = [at for at, value in enumerate(worth) if value > floor and at not in looked]
+            ranked = sorted([*ranked, *[(-score_of(at), at) for at in others]])
     return Scores(
         tuple([FileScore(at, -score) for score, at in ranked]),
+        score_of,
         chunks,
-        frozenset(looked),
         {symbol: share for symbol, (_, share) in named.items()},
         frozenset(exact),
         said.in_names(query),
     )
 
 
-def _wholes(
-    view: View, keys: dict[str, float], prefix: str, only: frozenset[str] | None
-) -> tuple[list[float], list[int]]:
-    """Return what each file is worth as one document, by its id, and the files that may be returned, ascending."""
+def _wholes(view: View, keys: dict[str, float], prefix: str, only: frozenset[str] | None) -> list[float]:
+    """Return what each file is worth as one document, by its id, 1 for the best; 0 for those that may not be returned."""
     whole = [0.0] * len(view.files)
-    touched: set[int] = set()
     for key, weight in keys.items():
         files, impacts = view.file_postings(key)
         _add(whole, files, impacts, weight * idf(len(files), view.file_count))
-        touched.update(files)
-    rows = [(at, row) for at in sorted(touched) if (row := view.files[at]) is not None]
-    if prefix or only is not None:
-        rows = [
-            (at, row)
-            for at, row in rows
-            if row.path.startswith(prefix) and (only is None or row.path in only)
-        ]
-    return whole, [at for at, _ in rows]
+    among = view.among(prefix, only)
+    if among.count(1) < len(whole):
+        whole = list(map(mul, whole, among))
+    most = max(whole, default=0.0) or 1.0
+    return [WHOLE * value / most for value in whole]
+
+
+def _first(values: Sequence[float], most: int) -> list[int]:
+    """Return where the greatest values above 0 are, at most so many, the greatest first; of equal ones the first."""
+    least = min(nlargest(most, values), default=0.0)
+    found = [at for at, value in enumerate(values) if value >= least and value > 0]
+    found.sort(key=values.__getitem__, reverse=True)
+    return found[:most]
 
 
 def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> None:
@@ -163,24 +182,24 @@ def _chunk_scores(
             _add(chunks, ids, impacts, weight * facts.rare(key))
         else:
             wide.append((ids, impacts, weight * facts.rare(key)))
+    first, counts = view.columns.first_chunk, view.columns.chunk_counts
     for at in looked if wide else ():
-        row = view.files[at]
-        if row is not None:
-            for ids, impacts, weight in wide:
-                low = bisect_left(ids, row.first_chunk)
-                high = bisect_left(ids, row.first_chunk + row.chunks, low)
+        begin, end = first[at], first[at] + counts[at]
+        for ids, impacts, weight in wide:
+            low = bisect_left(ids, begin)
+            high = bisect_left(ids, end, low)
+            if low < high:
                 _add(chunks, ids[low:high], impacts[low:high], weight)
     return chunks
 
 
 def _best_chunks(view: View, chunks: list[float], looked: Iterable[int]) -> dict[int, float]:
     """Return for each file the sum of its best chunks, as a share of the best file's."""
+    first, counts = view.columns.first_chunk, view.columns.chunk_counts
     sums: dict[int, float] = {}
     for at in looked:
-        row = view.files[at]
-        if row is not None:
-            mine = sorted(chunks[row.first_chunk : row.first_chunk + row.chunks], reverse=True)
-            sums[at] = sum(mine[:BEST_CHUNKS])
+        mine = sorted(chunks[first[at] : first[at] + counts[at]], reverse=True)
+        sums[at] = sum(mine[:BEST_CHUNKS])
     most = max(sums.values(), default=0.0) or 1.0
     return {at: value / most for at, value in sums.items()}
 
@@ -214,15 +233,23 @@ class _Said:
         own, folders = facts.names(at)
         return PATH * self.share(own, true=true) + FOLDERS * self.share(folders, true=true)
 
-    def of_paths(self, facts: FileFacts, files: Collection[int]) -> dict[int, float]:
-        """Return what paths are worth, by file id; those that say nothing are left out."""
+    def of_paths(self, facts: FileFacts, base: Sequence[float]) -> dict[int, float]:
+        """Return what paths are worth, by file id, of files that have a `base`; those that say nothing are left out."""
         touched = {at for key in self._mass for at in facts.called(key)}
-        return {at: self.of_path(facts, at) for at in touched if at in files}
+        return {at: self.of_path(facts, at) for at in touched if base[at]}
 
     def of_symbols(self, view: View, files: Collection[int]) -> dict[int, tuple[int, float]]:
         """Return (file, share) for each symbol of `files` whose name holds something of the query."""
         of_file, names = view.symbol_file, view.columns.symbol_names
-        touched = {at for key in self._mass for at in view.name_postings(key) if of_file[at] in files}
+        touched: set[int] = set()
+        for found in map(view.name_postings, self._mass):
+            if len(found) <= WIDE:
+                touched.update([at for at in found if of_file[at] in files])
+                continue
+            for file in files:
+                first, end = view.symbol_ids(file)
+                low = bisect_left(found, first)
+                touched.update(found[low : bisect_left(found, end, low)])
         shares = {name: self.share(stems_of(name)) for name in {names[at] for at in touched}}
         return {at: (of_file[at], shares[names[at]]) for at in touched}
 
@@ -258,8 +285,8 @@ def _most(worths: Iterable[tuple[int, float]]) -> dict[int, float]:
 _SEPARATORS = re.compile(r"\.|::|#")
 
 
-def _exact(view: View, query: Query, allowed: Collection[int]) -> dict[int, tuple[int, float]]:
-    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`.
+def _exact(view: View, query: Query, base: Sequence[float]) -> dict[int, tuple[int, float]]:
+    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`, in files with a `base`.
 
     Where a qualifier is given, definitions inside of it come before all others of the name.
     """
@@ -277,7 +304,7 @@ def _exact(view: View, query: Query, allowed: Collection[int]) -> dict[int, tupl
             numbers = view.symbols_named(spelled)
         for at in numbers:
             file = view.symbol_file[at]
-            if file in allowed and view.symbol_name(at) == spelled:
+            if base[file] and view.symbol_name(at) == spelled:
                 there[at] = file, (NESTED if view.is_nested(at) else 1.0)
                 if qualifier and _is_inside(view, view.symbol(at), qualifier):
                     inside[at] = file, 1.0

@@ -55,10 +55,12 @@ class Findings:
     ) -> None:
         """`read` takes such paths. `tests`: whether tests are asked for."""
         self._view, self._scores, self._prefix, self._read, self._tests = view, scores, prefix, read, tests
-        best = scores.files[0].score if scores.files else 1.0
-        self.share = {one.id: one.score / best for one in scores.files}
-        """Of the best file's score, by file id."""
+        self._best = scores.files[0].score if scores.files else 1.0
         self._files: dict[str, FileFindings] = {}
+
+    def share(self, file: int) -> float:
+        """Return a file's score as a share of the best file's."""
+        return self._scores.of(file) / self._best
 
     def known(self, path: str) -> FileFindings | None:
         """Return what was found in a file, None where it was not looked at."""
@@ -69,7 +71,7 @@ class Findings:
         source = self._read(path) if read else None
         lines = source.lines if source is not None else ()
         found = units_of(self._view, row, self._scores, lines) if units and row is not None else ()
-        share = self.share.get(row.id, 0.0) if row is not None else 0.0
+        share = self.share(row.id) if row is not None else 0.0
         file = self._files[path] = FileFindings(path, row, share, lines, found)
         return file
 

@@ -69,8 +69,7 @@ def narrowed(
 
 def _allowed(files: Sequence[str], allowed: set[int], view: View, prefix: str) -> Sequence[str]:
     """Return those of `files` that the view has among `allowed`, or does not have."""
-    rows = [row for number in sorted(allowed) if (row := view.files[number]) is not None]
-    paths = [row.path[len(prefix) :] for row in rows if row.path.startswith(prefix)]
+    paths = view.paths_of(allowed, prefix)
     if files is view.paths_under(prefix):  # time goes by what is left, not by all that there is
         return paths
     known = set(paths)

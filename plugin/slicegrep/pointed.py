@@ -49,7 +49,7 @@ def take_spelled(findings: Findings, view: View, query: Query, scores: Scores, n
     if any(line for _, line in query.places):
         names *= BESIDE_PLACES
     of_file, share = view.symbol_file, findings.share
-    found = sorted(scores.exact, key=lambda number: (-share.get(of_file[number], 0.0), number))
+    found = sorted(scores.exact, key=lambda number: (-share(of_file[number]), number))
     for symbol in map(view.symbol, found[:MOST_SPELLED]):
         row = view.files[symbol.file]
         if row is None:

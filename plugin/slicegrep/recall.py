@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.candidates import Candidate
 from slicegrep.expand import keys_of
-from slicegrep.filescore import Scores, score_files
+from slicegrep.filescore import FIRST_FILES, Scores, score_files
 from slicegrep.findings import ASIDE, TEST, Findings, is_aside
 from slicegrep.hits import Judge, Judgement
 from slicegrep.pointed import take_places, take_spelled
@@ -46,7 +46,7 @@ REASONS = {
 }
 """What a candidate's reasons mean; `multi_match` carries its count."""
 
-VOCABULARY_FILES = 20
+VOCABULARY_FILES = FIRST_FILES
 """Files whose units are ranked by vocabulary."""
 UNITS = 8
 """Of each of them, the best so many. With 4, 3 of 100 hunks of commits fewer are found."""
@@ -125,7 +125,7 @@ class _Search:
         judge = Judge(self._query, by_file, self._names)
         rows = {path: self._view.file_at(self._prefix + path) for path in by_file}
         share = self._findings.share
-        order = {path: share.get(row.id, 0.0) if row is not None else 0.0 for path, row in rows.items()}
+        order = {path: share(row.id) if row is not None else 0.0 for path, row in rows.items()}
         for place, path in enumerate(sorted(by_file, key=lambda path: (-order[path], path))):
             hits, row = by_file[path], rows[path]
             if not hits:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from array import array
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from slicegrep.index.shelf import Shelf
 
-__all__ = ["Columns", "FileRow"]
+__all__ = ["Columns", "FileRow", "FileRows", "Label"]
 
-_Column = TypeVar("_Column", "array[int]", "list[Any]", bytes)
+_Column = TypeVar("_Column", "array[int]", "array[float]", "list[Any]", bytes)
 
 
 class FileRow(NamedTuple):
@@ -34,6 +34,58 @@ class FileRow(NamedTuple):
     mentions: float
     """How much the other files refer to what this one defines: the sum over its top-level and class-level names of
     log2(1 + other files that hold the name / files that define it)."""
+
+
+class Label(NamedTuple):
+    """What many files have in common; FileRow tells what it is."""
+
+    language: str
+    kind: str
+    flags: frozenset[str]
+
+
+class FileRows:
+    """The files by id, each made a row when it is looked at: a search looks at some hundred, however many there are."""
+
+    def __init__(
+        self, columns: Columns, there: bytearray, amended: Mapping[int, tuple[int, int, int]]
+    ) -> None:
+        """`there` is 1 for the files that are there, by id; `amended` has size, modification and change time of touched ones."""
+        self._columns, self._there, self._amended = columns, there, amended
+        self._rows: dict[int, FileRow | None] = {}
+
+    def __len__(self) -> int:
+        return len(self._there)
+
+    def __iter__(self) -> Iterator[FileRow | None]:
+        return map(self.__getitem__, range(len(self)))
+
+    def __getitem__(self, file: int) -> FileRow | None:
+        """Return a file; None where it was replaced, is gone, or holds no text. Raises IndexError for an id that there is not."""
+        try:
+            return self._rows[file]
+        except KeyError:
+            row = self._rows[file] = self._made(file)
+            return row
+
+    def _made(self, file: int) -> FileRow | None:
+        if file < 0:
+            raise IndexError(file)
+        if not self._there[file]:
+            return None
+        columns, label = self._columns, self._columns.labels[file]
+        size, mtime, _ = self._amended.get(file, (columns.sizes[file], columns.mtimes[file], 0))
+        return FileRow(
+            file,
+            columns.paths[file],
+            *label,
+            size,
+            mtime,
+            columns.lines[file],
+            columns.first_chunk[file],
+            columns.chunk_counts[file],
+            columns.mentions[file],
+        )
 
 
 class Columns:
@@ -66,10 +118,57 @@ class Columns:
     def _numbers(self, name: str, code: str) -> array[int]:
         return self._whole(name, array(code), lambda shelf, number: shelf.column(number, name, code))
 
+    def check(self) -> None:
+        """Raise ValueError where a segment is missing, or LookupError where one does not fit itself."""
+        ids = self._numbers("file", "I")
+        if not len(ids) == len(self.paths) == len(self.labels) == (ids[-1] + 1 if ids else 0):
+            raise ValueError("a segment is missing")
+
     @cached_property
-    def files(self) -> list[FileRow]:
-        """By file id, also those that were replaced and those that hold no text (kind "")."""
-        return self._whole("files", [], _files)
+    def paths(self) -> list[str]:
+        """Path by file id, as FileRow's: also of files that were replaced and of those that hold no text."""
+        return self._whole("paths", [], lambda shelf, number: shelf.names(number, "paths"))
+
+    @cached_property
+    def labels(self) -> list[Label]:
+        """Label by file id; the kind of a file that holds no text is ""."""
+        return self._whole("label", [], _labels)
+
+    @cached_property
+    def sizes(self) -> array[int]:
+        """Bytes by file id."""
+        return self._numbers("size", "Q")
+
+    @cached_property
+    def mtimes(self) -> array[int]:
+        """Modification time by file id, as FileRow's."""
+        return self._numbers("mtime", "q")
+
+    @cached_property
+    def ctimes(self) -> array[int]:
+        """Change time by file id, in nanoseconds."""
+        return self._numbers("ctime", "q")
+
+    @cached_property
+    def lines(self) -> array[int]:
+        """Count of lines by file id."""
+        return self._numbers("lines", "I")
+
+    @cached_property
+    def first_chunk(self) -> array[int]:
+        """Id of the first chunk by file id: those of a file have ids in a row."""
+        return self._numbers("first_chunk", "I")
+
+    @cached_property
+    def chunk_counts(self) -> array[int]:
+        """Count of chunks by file id."""
+        return self._numbers("chunks", "I")
+
+    @cached_property
+    def mentions(self) -> array[float]:
+        """Mentions by file id, as FileRow's."""
+        empty: array[float] = array("d")
+        return self._whole("mentions", empty, _mentions)
 
     @cached_property
     def digests(self) -> bytes:
@@ -145,25 +244,18 @@ def _kinds(shelf: Shelf, number: int) -> list[str]:
     return [names[kind] for kind in shelf.column(number, "symbol_kind", "H")]
 
 
-def _files(shelf: Shelf, number: int) -> list[FileRow]:
+def _mentions(shelf: Shelf, number: int) -> array[float]:
+    values: array[float] = array("d")
+    values.frombytes(shelf.part(number, "mentions"))
+    return values
+
+
+def _labels(shelf: Shelf, number: int) -> list[Label]:
     labels = [_label(text) for text in shelf.names(number, "labels")]
-    label = [labels[at] for at in shelf.column(number, "label", "I")]
-    columns = (
-        shelf.column(number, "file", "I"),
-        shelf.names(number, "paths"),
-        [language for language, _, _ in label],
-        [kind for _, kind, _ in label],
-        [flags for _, _, flags in label],
-        shelf.column(number, "size", "Q"),
-        shelf.column(number, "mtime", "q"),
-        shelf.column(number, "lines", "I"),
-        shelf.column(number, "first_chunk", "I"),
-        shelf.column(number, "chunks", "I"),
-        shelf.column(number, "mentions", "d"),
-    )
-    return list(map(FileRow._make, zip(*columns, strict=True)))
+    return [labels[at] for at in shelf.column(number, "label", "I")]
 
 
-def _label(text: str) -> tuple[str, str, frozenset[str]]:
+@lru_cache(maxsize=1024)
+def _label(text: str) -> Label:
     language, kind, flags = text.split("\t")
-    return language, kind, frozenset(flags.split(",")) if flags else frozenset()
+    return Label(language, kind, frozenset(flags.split(",")) if flags else frozenset())

@@ -20,7 +20,7 @@ __all__ = ["mentions_of_all", "mentions_of_new"]
 
 def mentions_of_all(view: View) -> array[float]:
     """Return the mentions of each file by its id; FileRow tells what they are."""
-    names = [view.outer_names(row.id) if row else () for row in view.files]
+    names = [view.outer_names(file) if there else () for file, there in enumerate(view.there)]
     defining: dict[str, int] = {}
     for each in names:
         for name in each:

@@ -56,6 +56,5 @@ def view_of(sources: Iterable[Source], root: str = "") -> View:
     """Return sources as a view in memory: for single files, and where there is no folder. Their paths are the view's."""
     view = View(root, []).plus(sources)
     if len(view.files) > 1:
-        mentions = mentions_of_all(view)
-        view.files = [row and row._replace(mentions=mentions[row.id]) for row in view.files]
+        view.columns.mentions = mentions_of_all(view)  # before any row is made
     return view

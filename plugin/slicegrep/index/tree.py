@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import time
+from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.documents import is_wanted
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from collections.abc import Set as AbstractSet
 
-__all__ = ["Changes", "Known", "Status", "Tree"]
+__all__ = ["NOTHING_KNOWN", "Changes", "Known", "Status", "Tree"]
 
 
 class Status(NamedTuple):
@@ -33,12 +34,23 @@ class Status(NamedTuple):
 
 
 class Known(NamedTuple):
-    """A file as the index has it; `digest` is the BLAKE2b-128 of its bytes, zeros where they were not read."""
+    """The files as the index has them, in the order of their ids: a list for each thing, as a tree at rest is compared as a whole."""
 
-    file: int
-    path: str
-    status: Status
-    digest: bytes
+    files: Sequence[int]
+    """Their ids."""
+    paths: Sequence[str]
+    statuses: list[tuple[int, int, int]]
+    """As Status."""
+    digests: bytes
+    """By id, of all that the index has: BLAKE2b-128 of their bytes, 16 bytes each, zeros where they were not read."""
+
+    def digest(self, number: int) -> bytes:
+        """Return the digest of the file at that place."""
+        file = self.files[number]
+        return self.digests[16 * file : 16 * file + 16]
+
+
+NOTHING_KNOWN = Known((), (), [], b"")
 
 
 class Changes(NamedTuple):
@@ -61,40 +73,36 @@ class Changes(NamedTuple):
 class Tree:
     """The files of a workspace as the index has them, to be compared with what is there."""
 
-    def __init__(self, root: str, known: list[Known], folders: Folders | None) -> None:
+    def __init__(self, root: str, known: Known, folders: Folders | None) -> None:
         self._root = os.path.join(root, "")
-        self.known = known
-        """The files of the index, in the order of their ids."""
+        self._known = known
         self.folders = folders
         """What is remembered of the folders; None before the first walk."""
-        self._paths = [self._root + one.path for one in known]
-        self._statuses = [one.status for one in known]
 
     def changes(self, heard: AbstractSet[str] | None = None) -> Changes:
         """Look at every file and folder, or at those alone that were `heard` of. Raises OSError where the root cannot be listed."""
-        now = time.time_ns()
+        now, known = time.time_ns(), self._known
         folders = self.folders.looked_at(self._root, now, heard) if self.folders else None
         if folders is not None:
-            everything = range(len(self.known))
-            numbers = everything if heard is None else [n for n in everything if self.known[n].path in heard]
+            numbers: Sequence[int] = range(len(known.files))
+            if heard is not None:
+                numbers = [n for n, path in enumerate(known.paths) if path in heard]
             new, dead, same = self._compared(numbers, now)
             return Changes(new, dead, same, folders if folders is not self.folders else None)
         paths, folders = walked(self._root, self.folders, is_wanted, now)
         there = set(paths)
-        kept = [n for n, one in enumerate(self.known) if one.path in there]
+        kept = [n for n, path in enumerate(known.paths) if path in there]
         new, dead, same = self._compared(kept, now)
-        gone = set(range(len(self.known))).difference(kept)
-        dead += [self.known[n].file for n in sorted(gone)]
-        there.difference_update([one.path for one in self.known])
+        gone = set(range(len(known.files))).difference(kept)
+        dead += [known.files[n] for n in sorted(gone)]
+        there.difference_update(known.paths)
         new += self._statuses_of([path for path in paths if path in there], now)
         return Changes(new, dead, same, folders)
 
     def accept(self, changes: Changes) -> None:
         """Take what a look found for what is known: the files' statuses, and the folders."""
-        at = {one.file: number for number, one in enumerate(self.known)}
         for file, status in changes.same:
-            self.known[at[file]] = self.known[at[file]]._replace(status=status)
-            self._statuses[at[file]] = status
+            self._known.statuses[bisect_left(self._known.files, file)] = status
         self.folders = changes.folders or self.folders
 
     def _compared(
@@ -103,29 +111,33 @@ class Tree:
         new: list[tuple[str, Status]] = []
         dead: list[int] = []
         same: list[tuple[int, Status]] = []
+        known = self._known
         for number in self._differing(numbers):
-            known = self.known[number]
-            status = _status(self._paths[number], now)
+            file, path, was = known.files[number], known.paths[number], known.statuses[number]
+            status = _status(self._root + path, now)
             if status is None:
-                dead.append(known.file)
-            elif status.size == known.status.size and _digest(self._root, known.path) == known.digest:
-                if status != known.status:
-                    same.append((known.file, status))
+                dead.append(file)
+            elif status.size == was[0] and _digest(self._root, path) == known.digest(number):
+                if status != was:
+                    same.append((file, status))
             else:
-                new.append((known.path, status))
-                dead.append(known.file)
+                new.append((path, status))
+                dead.append(file)
         return new, dead, same
 
     def _differing(self, numbers: Sequence[int]) -> list[int]:
         """Return those whose status is not what is known. Nothing else is done for each file of a workspace at rest."""
-        paths = self._paths if len(numbers) == len(self._paths) else [self._paths[n] for n in numbers]
-        expected = self._statuses if paths is self._paths else [self._statuses[n] for n in numbers]
+        known, root = self._known, self._root
+        everything = len(numbers) == len(known.files)
+        paths = known.paths if everything else [known.paths[n] for n in numbers]
+        expected = known.statuses if everything else [known.statuses[n] for n in numbers]
         try:
             found: list[tuple[int, int, int] | None] = [
-                (s.st_size, s.st_mtime_ns, s.st_ctime_ns) for s in map(os.lstat, paths)
+                (s.st_size, s.st_mtime_ns, s.st_ctime_ns)
+                for s in map(os.lstat, [root + path for path in paths])
             ]
         except OSError:
-            found = [_raw_status(path) for path in paths]
+            found = [_raw_status(root + path) for path in paths]
         if found == expected:
             return []
         return [n for n, is_now, was in zip(numbers, found, expected, strict=True) if is_now != was]

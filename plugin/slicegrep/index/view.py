@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
+from itertools import compress
+from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.index.columns import Columns, FileRow
+from slicegrep.index.columns import Columns, FileRow, FileRows
 from slicegrep.index.outlines import Outlined
 from slicegrep.index.postings import NOTHING, Postings, files_of, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
@@ -80,19 +82,24 @@ class View:
         self._amended = amended or {}
         self._given: dict[str, Source] = {}
         self._under: dict[str, list[str]] = {}
+        self._among: dict[str, bytes] = {}
         self._kept: dict[str, Postings] = {}
         self._held: dict[tuple[str, bool, bool], set[int]] = {}
         self._outlines: dict[int, Outlined] = {}
-        self.files: list[FileRow | None] = [row if row.kind else None for row in self.columns.files]
-        """By file id; None where the file was replaced, is gone, or holds no text."""
-        for file, (size, mtime_ns, _) in self._amended.items():
-            row = self.files[file]
-            self.files[file] = row._replace(size=size, mtime_ns=mtime_ns) if row and size >= 0 else None
-        there = [row.chunks for row in self.files if row is not None]
-        self.file_count = len(there)
+        self.there = bytearray([label.kind != "" for label in self.columns.labels])
+        """By file id, 1 where the file is there and holds text, 0 where it was replaced, is gone, or holds none."""
+        for file, (size, _, _) in self._amended.items():
+            if size < 0:
+                self.there[file] = 0
+        self.files = FileRows(self.columns, self.there, self._amended)
+        """By file id; None where it is not `there`."""
+        self.file_count = self.there.count(1)
         """Files that are there."""
-        self.chunk_count = sum(there)
-        """Chunks of those files."""
+
+    @cached_property
+    def chunk_count(self) -> int:
+        """Chunks of the files that are there."""
+        return sum(compress(self.columns.chunk_counts, self.there))
 
     def plus(self, sources: Iterable[Source]) -> View:
         """Return a view that holds these sources too, by their paths. What is in this view already is not to be among them."""
@@ -148,15 +155,40 @@ class View:
 
     @cached_property
     def _file_of_path(self) -> dict[str, int]:
-        return {row.path: row.id for row in self.files if row is not None}
+        """The last file of each path, which may be one that is not there."""
+        return dict(zip(self.columns.paths, range(len(self.there)), strict=True))
 
     def paths_under(self, prefix: str) -> list[str]:
         """Return the paths of the files under a folder ("" or ending in `/`), relative to it. The list is kept: change nothing."""
         found = self._under.get(prefix)
         if found is None:
-            rows = [row for row in self.files if row is not None]
-            found = self._under[prefix] = [r.path[len(prefix) :] for r in rows if r.path.startswith(prefix)]
+            found = list(compress(self.columns.paths, self.there))
+            if prefix:
+                found = [path[len(prefix) :] for path in found if path.startswith(prefix)]
+            self._under[prefix] = found
         return found
+
+    def paths_of(self, files: Iterable[int], prefix: str) -> list[str]:
+        """Return the paths of those of some files that are there and under a folder, relative to it, by id."""
+        there, paths = self.there, self.columns.paths
+        found = [paths[file] for file in sorted(files) if there[file]]
+        return [path[len(prefix) :] for path in found if path.startswith(prefix)] if prefix else found
+
+    def among(self, prefix: str, only: frozenset[str] | None) -> bytes | bytearray:
+        """Return by file id 1 where a file is there, its path begins with `prefix`, and is in `only` unless that is None."""
+        if only is not None:
+            numbers = [number for path in only if (number := self._file_of_path.get(path)) is not None]
+            found = bytearray(len(self.there))
+            for number in numbers:
+                found[number] = self.there[number] and self.columns.paths[number].startswith(prefix)
+            return found
+        if not prefix:
+            return self.there
+        known = self._among.get(prefix)
+        if known is None:
+            starts = [path.startswith(prefix) for path in self.columns.paths]
+            known = self._among[prefix] = bytes(map(and_, starts, self.there))
+        return known
 
     def file_at(self, path: str) -> FileRow | None:
         """Return the file with that path, or None."""
@@ -192,7 +224,7 @@ class View:
         """Return the symbols of files that are there with this name; case and underscores do not count."""
         term = "=" + joined(name)
         found = (self._kept.get(term) or self._find(term)).names
-        return [number for number in found if self.files[self.symbol_file[number]] is not None]
+        return [number for number in found if self.there[self.symbol_file[number]]]
 
     def _find(self, term: str) -> Postings:
         rows = [unpacked(row) for shelf in self._shelves for row in shelf.rows(term)]
@@ -256,12 +288,12 @@ class View:
         return found
 
     def _outlined(self, file: int) -> Outlined:
-        first, end = self._symbol_ids(file)
+        first, end = self.symbol_ids(file)
         found = (shelf.outline(file) for shelf in self._shelves if first < end)
         return self._checked(file, next((data for data in found if data is not None), b""))
 
     def _checked(self, file: int, data: bytes) -> Outlined:
-        first, end = self._symbol_ids(file)
+        first, end = self.symbol_ids(file)
         try:
             found = Outlined(data)
         except (ValueError, IndexError) as error:
@@ -297,14 +329,14 @@ class View:
                 names[at] = outlined.enclosing(places[at][1])
         return names
 
-    def _symbol_ids(self, file: int) -> tuple[int, int]:
+    def symbol_ids(self, file: int) -> tuple[int, int]:
         """Return the id of a file's first symbol and the one after its last."""
         firsts = self.first_symbol
         return firsts[file], firsts[file + 1] if file + 1 < len(firsts) else len(self.symbol_file)
 
     def outer_names(self, file: int) -> set[str]:
         """Return the names that a file defines at its top level and in its classes."""
-        begin, end = self._symbol_ids(file)
+        begin, end = self.symbol_ids(file)
         return outer_names(
             self.columns.symbol_names[begin:end],
             self.columns.symbol_parent[begin:end],
@@ -371,15 +403,14 @@ class View:
                 found.update(files_of(row))
         if len(self._held) >= _CACHED_TEXTS:
             self._held.clear()
-        there = self._held[text, begins, ends] = {
-            number for number in found if self.files[number] is not None
-        }
+        there = self._held[text, begins, ends] = {number for number in found if self.there[number]}
         return there
 
     @cached_property
     def files_untold(self) -> set[int]:
         """The files without chunks that are not empty: of their identifiers the index knows nothing."""
-        return {row.id for row in self.files if row is not None and row.size and not row.chunks}
+        without = [number for number, chunks in enumerate(self.columns.chunk_counts) if not chunks]
+        return {row.id for number in without if (row := self.files[number]) is not None and row.size}
 
     @property
     def texts_kept(self) -> int:
@@ -399,7 +430,7 @@ class View:
             found.update(self.file_postings("=" + name)[0])
             if len(sub_words(name)) == 1:
                 found.update(self.file_postings(stem(name))[0])
-        return {number for number in found if self.files[number] is not None}
+        return {number for number in found if self.there[number]}
 
     def read(self, path: str) -> Source | None:
         """Return the file at a path relative to the root, None where it is no readable regular file.
@@ -426,7 +457,9 @@ class View:
 
     def _digest_at(self, path: str) -> bytes | None:
         number = self._file_of_path.get(path)
-        return None if number is None else self.columns.digests[16 * number : 16 * number + 16]
+        if number is None or not self.there[number]:
+            return None
+        return self.columns.digests[16 * number : 16 * number + 16]
 
 
 def _holding(identifiers: str, text: str, most: int, *, begins: bool, ends: bool) -> set[str]:

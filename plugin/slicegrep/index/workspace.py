@@ -17,12 +17,13 @@ from slicegrep.index.notices import Watch
 from slicegrep.index.segment import Bases, Builder
 from slicegrep.index.store import MEMORY, Damaged, Snapshot, Stale, Store, copied, is_passing, remove
 from slicegrep.index.texts import Texts
-from slicegrep.index.tree import Changes, Known, Status, Tree
+from slicegrep.index.tree import NOTHING_KNOWN, Changes, Known, Status, Tree
 from slicegrep.index.view import View
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
+    from slicegrep.index.columns import Columns
     from slicegrep.index.folders import Folders
 
 __all__ = ["Workspace"]
@@ -52,7 +53,7 @@ class Workspace:
     def _forget(self) -> None:
         self._store: Store | None = None
         self._view: View | None = None
-        self._tree = Tree(self._root, [], None)
+        self._tree = Tree(self._root, NOTHING_KNOWN, None)
         self._generation = -1
         self._totals = Bases(0, 0, 0)
         self._dead = 0
@@ -130,8 +131,6 @@ class Workspace:
         if anew or self._view is None or store.generation() != self._generation:
             try:
                 self._view = self._load(store)
-                if self._view.columns.files and self._view.columns.files[-1].id != len(self._view.files) - 1:
-                    raise ValueError("a segment is missing")  # noqa: TRY301 (as for what does not fit else)
             except (LookupError, ValueError, TypeError) as error:  # columns that do not fit each other
                 remove(self._path)
                 raise Damaged(str(error)) from error
@@ -142,10 +141,6 @@ class Workspace:
         snapshot = Snapshot(store)
         before = self._view if snapshot.number("built") == self._built else None
         amended = {file: Status(*status) for file, status in snapshot.amended().items()}
-        dead = {file for file, status in amended.items() if status.size < 0}
-        old = self._tree.known if before else []
-        known = [one for one in old if one.file not in dead]
-        known += _known(snapshot, len(before.files) if before else 0, amended)
         walked = snapshot.number("walked")
         if not walked:
             folders = None
@@ -153,10 +148,7 @@ class Workspace:
             folders = self._tree.folders
         else:
             folders = unpacked(lambda name: snapshot.part(0, name))
-        self._generation, self._totals, self._dead = snapshot.generation, snapshot.totals, len(dead)
-        self._walked, self._built = walked, snapshot.number("built")
-        self._tree = Tree(self._root, known, folders)
-        return View(
+        view = View(
             self._root,
             [snapshot],
             self._texts,
@@ -165,6 +157,12 @@ class Workspace:
             notes=folders.notes if folders else (),
             before=before,
         )
+        view.columns.check()
+        dead = sum([status.size < 0 for status in amended.values()])
+        self._generation, self._totals, self._dead = snapshot.generation, snapshot.totals, dead
+        self._walked, self._built = walked, snapshot.number("built")
+        self._tree = Tree(self._root, _known(view.columns, amended, dead), folders)
+        return view
 
     def _update(self, view: View, changes: Changes) -> None:
         """Write a few changes, all or none."""
@@ -272,21 +270,16 @@ def _remember(store: Store, folders: Folders) -> None:
     store.set_meta("walks", store.number("walks") + 1)
 
 
-def _known(snapshot: Snapshot, first: int, amended: dict[int, Status]) -> Iterator[Known]:
-    """Yield the files that are there, from an id on."""
-    for number in snapshot.segments:
-        files = snapshot.column(number, "file", "I")
-        if not files or files[-1] < first:
-            continue
-        digests = snapshot.part(number, "digests")
-        columns = [
-            snapshot.column(number, name, code)
-            for name, code in (("size", "Q"), ("mtime", "q"), ("ctime", "q"))
-        ]
-        statuses = map(Status._make, zip(*columns, strict=True))
-        for at, (file, path, was) in enumerate(
-            zip(files, snapshot.names(number, "paths"), statuses, strict=True)
-        ):
-            status = amended.get(file, was)
-            if file >= first and status.size >= 0:
-                yield Known(file, path, status, digests[16 * at : 16 * at + 16])
+def _known(columns: Columns, amended: dict[int, Status], dead: int) -> Known:
+    """Return the files that are there, with the statuses that were noted last; so many of the amended ones are dead."""
+    statuses: list[tuple[int, int, int]] = list(
+        zip(columns.sizes, columns.mtimes, columns.ctimes, strict=True)
+    )
+    for file, status in amended.items():
+        statuses[file] = status
+    files: Sequence[int] = range(len(statuses))
+    paths: Sequence[str] = columns.paths
+    if dead:
+        files = [file for file in files if statuses[file][0] >= 0]
+        paths, statuses = [paths[file] for file in files], [statuses[file] for file in files]
+    return Known(files, paths, statuses, columns.digests)
