@@ -11,10 +11,11 @@ from pathlib import Path
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from slicegrep.engine import read_instead
-from slicegrep.evidence import evidence_of
+from slicegrep.evidence import Evidence, evidence_of
 from slicegrep.focus import Focus, Said, focus_of
 from slicegrep.lexicon import Lexicon
 from slicegrep.outline import outline
+from slicegrep.places import MOST_HITS
 from slicegrep.plan import Plan
 from slicegrep.prepared import Prepared, line_costs
 from slicegrep.rank import features, rank
@@ -93,8 +94,22 @@ def test_no_focus_changes_what_the_next_one_finds(text: str, first: Focus, secon
 def test_a_focus_is_found_as_by_asking_of_each_word(text: str, focus: Focus) -> None:
     """The look-up by terms says of every line what asking each of its words would."""
     source = module(text)
-    found = evidence_of(Prepared(source), focus)
-    assert [dict(line) for line in found.held] == [_asked(line, focus) for line in source.lines]
+    found = _held(evidence_of(Prepared(source), focus), len(source.lines))
+    wanted = [_asked(line, focus) for line in source.lines]
+    assert [line.keys() for line in found] == [line.keys() for line in wanted]
+    for line, asked in zip(found, wanted, strict=True):
+        assert all(math.isclose(line[key], min(count, MOST_HITS)) for key, count in asked.items())
+
+
+def _held(evidence: Evidence, lines: int) -> list[dict[str, float]]:
+    """Return for each line the keys that stand in it, with what each counts there."""
+    held: list[dict[str, float]] = [{} for _ in range(lines)]
+    for key, place in evidence.places.items():
+        for line in place.lines:
+            held[line][key] = 1.0
+        for line, more in place.more:
+            held[line][key] += more
+    return held
 
 
 def _asked(line: str, focus: Focus) -> dict[str, float]:
@@ -124,7 +139,7 @@ def _asked(line: str, focus: Focus) -> dict[str, float]:
 def test_windows_count_each_term_once(text: str, focus: Focus) -> None:
     """The weight of the different terms within some lines, for every line."""
     columns, evidence = features(Prepared(module(text)), focus)
-    held = evidence.held
+    held = _held(evidence, len(columns["line"]))
     for name, reach in (("near", 2), ("window", 8), ("wide", 24)):
         for i, value in enumerate(columns[name]):
             around = {key for line in held[max(i - reach, 0) : i + reach + 1] for key in line}
@@ -184,6 +199,7 @@ def test_weight_is_about_the_memory_that_it_takes() -> None:
     """Within a third, as it is and when all is made; it grows as more is known."""
     Prepared(ARGPARSE).complete()  # stems, prices and grammars are kept elsewhere
     data = Path(argparse.__file__).read_bytes()
+    focus = focus_of([Said(" ".join(ARGPARSE.lines[500:600]), 1.0, code=True)])
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
@@ -191,8 +207,10 @@ def test_weight_is_about_the_memory_that_it_takes() -> None:
         light = prepared.weight, tracemalloc.get_traced_memory()[0] - before
         prepared.complete()
         heavy = prepared.weight, tracemalloc.get_traced_memory()[0] - before
+        rank(prepared, focus)
+        asked = prepared.weight, tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert light[0] < heavy[0]
-    for told, taken in (light, heavy):
+    assert light[0] < heavy[0] < asked[0]
+    for told, taken in (light, heavy, asked):
         assert 2 / 3 < told / taken < 3 / 2

@@ -77,6 +77,8 @@ class _Work:
     explainer: Explainer
     blank: Plan
     """What every plan of the file says alike."""
+    slices: dict[tuple[int, int], Slice]
+    """What is said of each range so far."""
 
 
 def read_instead(
@@ -161,6 +163,7 @@ def _work(
             SLICE_OVERHEAD,
             definitions=[(symbol.start, min(symbol.end, len(source.lines))) for symbol in shape.symbols],
         ),
+        slices={},
         blank=Plan(
             path=source.path,
             digest=source.digest,
@@ -185,8 +188,9 @@ def _work(
 
 
 def _plan(work: _Work, budget: int, raised: int) -> Plan | None:
+    prepared = work.prepared
     map_lines, folded = file_map(
-        work.prepared.source, work.prepared.outline, work.relevance, budget * MAP_SHARE
+        prepared.source, prepared.outline, work.relevance, budget * MAP_SHARE, prepared.map_lines
     )
     blank = replace(
         work.blank, map_lines=map_lines, folded=folded, tokens_after=budget, budget=budget, raised=raised
@@ -292,12 +296,13 @@ def _exactly(work: _Work, one: Range) -> float:
 
 
 def _slice(work: _Work, one: Range) -> Slice:
-    why = work.explainer.reasons(one.start, one.end)
-    return Slice(
-        one.start,
-        one.end,
-        100 * work.matter.of(one.start, one.end),
-        why,
-        work.explainer.name_of(one.start),
-        ceil(one.tokens),
-    )
+    key = one.start, one.end
+    if key not in work.slices:
+        work.slices[key] = Slice(
+            *key,
+            100 * work.matter.of(*key),
+            work.explainer.reasons(*key),
+            work.explainer.name_of(one.start),
+            ceil(one.tokens),
+        )
+    return work.slices[key]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from typing import TYPE_CHECKING
 
 from slicegrep.outline import enclosing
@@ -53,24 +53,19 @@ class Explainer:
             for symbol, value in zip(outline.symbols, evidence.named, strict=True)
             if value >= least
         ]
-        frequency: dict[str, int] = {}
-        for counts in evidence.counts:
-            for key in counts:
-                frequency[key] = frequency.get(key, 0) + 1
-        self._rare = {key for key, blocks in frequency.items() if blocks <= RARE_BLOCKS}
+        places = evidence.places.values()
+        self._lines = sorted(set().union(*[place.lines for place in places]))
+        rare = [place.lines for place in places if len(place.blocks) <= RARE_BLOCKS]
+        self._rare_lines = sorted(set().union(*rare))
         self._regions = self._matching()
         self._region_starts = [start for start, _, _ in self._regions]
         self._by_loss = sorted(
             range(len(self._regions)), key=lambda i: -gains.of(self._regions[i][0], self._regions[i][1])
         )
-        self._known: dict[tuple[int, int], tuple[str, ...]] = {}
 
     def reasons(self, start: int, end: int) -> tuple[str, ...]:
         """Return why lines `start` to `end` are shown: keys of REASONS."""
-        known = self._known.get((start, end))
-        if known is None:
-            known = self._known[start, end] = tuple(self._reasons(start, end)[:MOST_REASONS])
-        return known
+        return tuple(self._reasons(start, end)[:MOST_REASONS])
 
     def _reasons(self, start: int, end: int) -> list[str]:
         found: list[str] = []
@@ -78,26 +73,36 @@ class Explainer:
             found.append("reference")
         if any(start <= line <= end for line in self._named_lines):
             found.append("definition")
-        keys: set[str] = set()
-        most = 0
-        blocks = self._evidence.blocks
-        for i in range(bisect_right(self._block_starts, start) - 1, len(blocks)):
-            if blocks[i].start > end:
-                break
-            held = self._evidence.held[max(blocks[i].start, start) - 1 : min(blocks[i].end, end)]
-            here = {key for line in held for key in line}
-            most = max(most, len({key.lstrip('="') for key in here}))
-            keys |= here
+        if len(found) >= MOST_REASONS:
+            return found
+        most = self._most_together(start, end) if _any_of(self._lines, start, end) else 0
         if most > 1:
             found.append(f"multi_match({most})")
-        if not keys.isdisjoint(self._rare):
+        if _any_of(self._rare_lines, start, end):
             found.append("rare_term")
-        if keys and not found:
+        if most and not found:
             found.append("match")
         if not found:
             imports = sum(self._imports[start - 1 : end])
             found.append("imports" if 2 * imports > end - start else "nearby")
         return found
+
+    def _most_together(self, start: int, end: int) -> int:
+        """Return the most different keys of one block in a range; a word counts once, as a name and as a term."""
+        most = 0
+        blocks = self._evidence.blocks
+        for i in range(bisect_right(self._block_starts, start) - 1, len(blocks)):
+            if blocks[i].start > end:
+                break
+            first, last = max(blocks[i].start, start), min(blocks[i].end, end)
+            if _any_of(self._lines, first, last):
+                keys = {
+                    key.lstrip('="')
+                    for key, place in self._evidence.places.items()
+                    if _any_of(place.lines, first, last)
+                }
+                most = max(most, len(keys))
+        return most
 
     def left_out(self, shown: Sequence[tuple[int, int]], most: int) -> tuple[list[Region], int]:
         """Return the `most` worst losses outside `shown` (ranges in any order), and how many more there are.
@@ -132,7 +137,7 @@ class Explainer:
         start, end, name = region
         found: list[Region] = []
         for low, high in [*shown, (end + 1, end + 1)]:
-            if start <= min(low - 1, end) and any(self._evidence.held[start - 1 : min(low - 1, end)]):
+            if start <= min(low - 1, end) and _any_of(self._lines, start, min(low - 1, end)):
                 found.append((start, min(low - 1, end), name))
             start = max(start, high + 1)
         return found
@@ -140,9 +145,8 @@ class Explainer:
     def _matching(self) -> list[Region]:
         regions: list[Region] = []
         before = -2
-        for block, counts in zip(self._evidence.blocks, self._evidence.counts, strict=True):
-            if not counts:
-                continue
+        matching = set().union(*[place.blocks for place in self._evidence.places.values()])
+        for block in map(self._evidence.blocks.__getitem__, sorted(matching)):
             name = self._outline.symbols[block.symbol].qualified if block.symbol >= 0 else ""
             if regions and block.symbol == before and regions[-1][1] == block.start - 1:
                 regions[-1] = (regions[-1][0], block.end, name)
@@ -150,3 +154,9 @@ class Explainer:
                 regions.append((block.start, block.end, name))
             before = block.symbol
         return regions
+
+
+def _any_of(lines: Sequence[int], start: int, end: int) -> bool:
+    """Whether a line of `start` to `end` is among some line indexes, in order."""
+    at = bisect_left(lines, start - 1)
+    return at < len(lines) and lines[at] < end

@@ -20,13 +20,19 @@ MAP_CHARACTERS = 2_400
 
 
 def file_map(
-    source: Source, outline: Outline, relevance: Sequence[float], budget: float
+    source: Source,
+    outline: Outline,
+    relevance: Sequence[float],
+    budget: float,
+    known: dict[int, tuple[str, float]] | None = None,
 ) -> tuple[tuple[str, ...], int]:
     """Return the map's lines, in file order, and how many definitions are folded away.
 
     `relevance[i]` says how relevant symbol i is (any scale); the largest definitions come next. What a listed definition
-    is in is listed too. `budget` is in estimated o200k_base tokens of the lines.
+    is in is listed too. `budget` is in estimated o200k_base tokens of the lines. `known` keeps the line of a symbol and its
+    tokens for the next map of the same file.
     """
+    known = {} if known is None else known
     symbols = outline.symbols
     highest = max(relevance, default=0.0) or 1.0
     longest = max((s.end - s.start + 1 for s in symbols), default=1)
@@ -36,12 +42,17 @@ def file_map(
     left, room = budget, MAP_CHARACTERS
     for i in order:
         new: dict[int, str] = {}
-        at = i
+        at, characters, price = i, 0, 0.0
         while at >= 0 and at not in listed:
-            new[at] = map_line(symbols[at], source)
+            if at not in known:
+                line = map_line(symbols[at], source)
+                known[at] = line, weigh(line + "\n")
+            new[at], tokens = known[at]
+            characters += len(new[at]) + 1
+            price += tokens
             at = symbols[at].parent
-        characters = sum(len(line) + 1 for line in new.values())
-        price = sum(weigh(line + "\n") for line in new.values()) if characters <= room else left + 1
+        if characters > room:
+            price = left + 1
         if price > left:
             if left < budget / 6:
                 break

@@ -1,9 +1,8 @@
-"""The words of one file: which stand in each line, and which of them hold a name or a stem."""
+"""The words of one file: in which lines each stands, and which of them hold a name or a stem."""
 
 from __future__ import annotations
 
-from itertools import chain
-from sys import intern
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from slicegrep.words import IDENTIFIER, stem, sub_words
@@ -15,8 +14,8 @@ __all__ = ["LONGEST_LINE", "Lexicon"]
 
 LONGEST_LINE = 2_000
 """Characters of one line that are looked at."""
-_WORD_BYTES, _TUPLE_BYTES = 290, 50
-"""Of memory: a word with its parts in the tables, a line without its words (tracemalloc, 53 files)."""
+_WORD_BYTES, _MENTION_BYTES = 400, 10
+"""Of memory: a word with its parts in the tables, and each time that it stands somewhere (tracemalloc, 53 files)."""
 _BETWEEN = "\n"
 """Stands around each stem where they are one text, and in none of them."""
 
@@ -26,24 +25,29 @@ class Lexicon:
 
     def __init__(self, lines: Sequence[str], names: Iterable[str]) -> None:
         """`names` are words, too, whether a line holds them or not: those of the file's definitions."""
-        self.lines = [tuple(map(intern, IDENTIFIER.findall(line, 0, LONGEST_LINE))) for line in lines]
-        """For each line, its identifiers in order. A word that stands in many lines is kept once."""
+        at: defaultdict[str, list[int]] = defaultdict(list)
+        for number, line in enumerate(lines):
+            for word in IDENTIFIER.findall(line, 0, LONGEST_LINE):
+                at[word].append(number)
+        for name in names:
+            at[name]  # makes it
+        self.at: dict[str, list[int]] = at
+        """For each word the lines in which it stands (indexes, the first is 0), as often as it does."""
         self.parts: dict[str, tuple[str, ...]] = {}
         """For each word, the different stems of its parts, sorted."""
         self.spelled: dict[str, list[str]] = {}
         """The words by how they are spelled without underscores and in lower case."""
         self.holding: dict[str, list[str]] = {}
         """The words by the stems that are among their parts."""
-        for word in dict.fromkeys(chain(chain.from_iterable(self.lines), names)):
+        for word in at:
             self.spelled.setdefault(word.replace("_", "").lower(), []).append(word)
             own = sub_words(word)
             parts = (stem(own[0]),) if len(own) == 1 else tuple(sorted(set(map(stem, own))))
             self.parts[word] = parts
             for part in parts:
                 self.holding.setdefault(part, []).append(word)
-        self.weight = _WORD_BYTES * len(self.parts) + sum(
-            [_TUPLE_BYTES + 8 * len(words) for words in self.lines]
-        )
+        at.default_factory = None
+        self.weight = _WORD_BYTES * len(at) + _MENTION_BYTES * sum(map(len, at.values()))
         """About how many bytes of memory it takes."""
         self._stems = f"{_BETWEEN}{_BETWEEN.join(self.holding)}{_BETWEEN}"
 
