@@ -62,6 +62,7 @@ class FileFacts:
         mentions = view.columns.mentions
         self._mentions = mentions
         self._most = math.log1p(max(compress(mentions, view.there), default=0.0)) or 1.0
+        self._names: dict[int, tuple[tuple[str, ...], tuple[str, ...]]] = {}
         self._runs: dict[int, float] = {}
 
     def rare(self, key: str) -> float:
@@ -78,7 +79,10 @@ class FileFacts:
 
     def names(self, file: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the stems of a file's name, and those with its folders'."""
-        return _names_of(self._view.columns.paths[file])
+        known = self._names.get(file)
+        if known is None:
+            known = self._names[file] = _names_of(self._view.columns.paths[file])
+        return known
 
     def called(self, part: str) -> Sequence[int]:
         """Return the files whose `names` hold a stem."""

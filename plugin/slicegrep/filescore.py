@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
-from heapq import nlargest
 from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.filefacts import PLATFORMS, facts_of, idf
+from slicegrep.filefacts import PLATFORMS, facts_of
 from slicegrep.index.terms import stems_of
+from slicegrep.wholes import Wholes
 from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
@@ -53,6 +54,8 @@ REFINED = 0.7
 """Symbols whose share is at least this share of the best of their file are looked at again."""
 FIRST_FILES = 20
 """So many are ranked among all files; of the others, those that were looked into."""
+SAMPLED = 16
+"""One in so many files tells from which worth on about twice MOST_FILES are: only these are sorted."""
 WIDE = 2_000
 """A key of more chunks or symbols is only looked up in the files that are looked into."""
 
@@ -72,7 +75,7 @@ class Scores:
     """Those that were looked into, and what else is among the first FIRST_FILES, best first; only files with something of the query."""
     of: Callable[[int], float]
     """Returns the score of a file by its id, also of those that are not in `files`; 0 where nothing of the query is in it."""
-    chunks: list[float]
+    chunks: dict[int, float]
     """By chunk id: the sum of the keys' impacts times their rarity. Only of the files that were looked into."""
     named: dict[int, float]
     """How far the query names a symbol, 0 to 1, by symbol id; only for symbols of those files."""
@@ -88,20 +91,27 @@ def score_files(
     """Rank the files under `prefix` (and in `only`, paths of the view, where that is given)."""
     facts = facts_of(view)
     view.look_up(keys)
-    base = _wholes(view, keys, prefix, only)
+    wholes = Wholes(view, keys, prefix, only)
+    about = wholes.about
     said = _Said(facts, keys, query)
     factors = facts.factor if query.wants_tests else facts.lowered
-    paths = said.of_paths(facts, base)
-    exact = _exact(view, query, base)
-    worth = list(map(mul, base, factors))
+    paths = said.of_paths(facts, about)
+    exact = _exact(view, query, about)
+
+    def of_text(at: int) -> float:
+        return WHOLE * wholes.of(at) / wholes.most
+
+    worth = list(map(mul, about, factors))
     for at, value in paths.items():
-        worth[at] = (base[at] + value) * factors[at]
-    first = _first(worth, MOST_FILES)
+        worth[at] = (about[at] + value * wholes.scale) * factors[at]
+    likely = _likely(worth, MOST_FILES, wholes.error)
+    likely.sort(key=lambda at: -(of_text(at) + paths.get(at, 0.0)) * factors[at])
+    first = likely[:MOST_FILES]
     looked = set(first)
     looked.update(file for file, _ in exact.values())
     twins = {at for at in looked if facts.platform(at)} if PLATFORMS.isdisjoint(query.names) else ()
     chunks = _chunk_scores(view, facts, keys, looked)
-    known = {at: base[at] + CHUNKS * value for at, value in _best_chunks(view, chunks, looked).items()}
+    known = {at: of_text(at) + CHUNKS * value for at, value in _best_chunks(view, chunks, looked).items()}
     for at, value in _most(exact.values()).items():
         known[at] += EXACT * value
     named = said.of_symbols(view, looked)
@@ -123,14 +133,14 @@ def score_files(
         scores[at] = weighed(at, value) * facts.runs(at)
 
     def score_of(at: int) -> float:
-        if at in scores or not base[at]:
+        if at in scores or not about[at]:
             return scores.get(at, 0.0)
-        return weighed(at, base[at] + paths.get(at, 0.0))
+        return weighed(at, of_text(at) + paths.get(at, 0.0))
 
     ranked = sorted([(-score, at) for at, score in scores.items()])
     if len(first) == MOST_FILES:
         # A file that was not looked into can pass the last of the first by CENTRAL at most.
-        floor = -ranked[FIRST_FILES - 1][0] - CENTRAL
+        floor = (-ranked[FIRST_FILES - 1][0] - CENTRAL) * wholes.scale - wholes.error
         if worth[first[-1]] > floor:
             others = [at for at, value in enumerate(worth) if value > floor and at not in looked]
             ranked = sorted([*ranked, *[(-score_of(at), at) for at in others]])
@@ -144,28 +154,20 @@ def score_files(
     )
 
 
-def _wholes(view: View, keys: dict[str, float], prefix: str, only: frozenset[str] | None) -> list[float]:
-    """Return what each file is worth as one document, by its id, 1 for the best; 0 for those that may not be returned."""
-    whole = [0.0] * len(view.files)
-    for key, weight in keys.items():
-        files, impacts = view.file_postings(key)
-        _add(whole, files, impacts, weight * idf(len(files), view.file_count))
-    among = view.among(prefix, only)
-    if among.count(1) < len(whole):
-        whole = list(map(mul, whole, among))
-    most = max(whole, default=0.0) or 1.0
-    return [WHOLE * value / most for value in whole]
+def _likely(values: Sequence[float], most: int, error: float) -> list[int]:
+    """Return where the greatest values above 0 are, at least so many of them as far as there are; they may be too small by `error`."""
+    some = sorted(values[::SAMPLED], reverse=True)
+    least = some[min(2 * most // SAMPLED, len(some)) - 1] if some else 0.0
+    found = [at for at, value in enumerate(values) if value >= least and value]
+    if len(found) < most:
+        found = [at for at, value in enumerate(values) if value]
+    if len(found) > most:
+        least = sorted([values[at] for at in found], reverse=True)[most - 1] - error
+        found = [at for at in found if values[at] >= least]
+    return found
 
 
-def _first(values: Sequence[float], most: int) -> list[int]:
-    """Return where the greatest values above 0 are, at most so many, the greatest first; of equal ones the first."""
-    least = min(nlargest(most, values), default=0.0)
-    found = [at for at, value in enumerate(values) if value >= least and value > 0]
-    found.sort(key=values.__getitem__, reverse=True)
-    return found[:most]
-
-
-def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> None:
+def _add(into: defaultdict[int, float], ids: array[int], impacts: bytes, weight: float) -> None:
     share = weight / 255
     for at, impact in zip(ids, impacts, strict=True):
         into[at] += impact * share
@@ -173,8 +175,8 @@ def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> N
 
 def _chunk_scores(
     view: View, facts: FileFacts, keys: dict[str, float], looked: Collection[int]
-) -> list[float]:
-    chunks = [0.0] * len(view.chunk_file)
+) -> dict[int, float]:
+    chunks: defaultdict[int, float] = defaultdict(float)
     wide = []
     for key, weight in keys.items():
         ids, impacts = view.chunk_postings(key)
@@ -193,13 +195,13 @@ def _chunk_scores(
     return chunks
 
 
-def _best_chunks(view: View, chunks: list[float], looked: Iterable[int]) -> dict[int, float]:
+def _best_chunks(view: View, chunks: dict[int, float], looked: Iterable[int]) -> dict[int, float]:
     """Return for each file the sum of its best chunks, as a share of the best file's."""
     first, counts = view.columns.first_chunk, view.columns.chunk_counts
     sums: dict[int, float] = {}
     for at in looked:
-        mine = sorted(chunks[first[at] : first[at] + counts[at]], reverse=True)
-        sums[at] = sum(mine[:BEST_CHUNKS])
+        mine = [chunks[chunk] for chunk in range(first[at], first[at] + counts[at]) if chunk in chunks]
+        sums[at] = sum(sorted(mine, reverse=True)[:BEST_CHUNKS])
     most = max(sums.values(), default=0.0) or 1.0
     return {at: value / most for at, value in sums.items()}
 
@@ -229,14 +231,27 @@ class _Said:
         return hit / whole * math.pow(min(hit / self._total, 1.0), SHARE_POWER) if hit else 0.0
 
     def of_path(self, facts: FileFacts, at: int, *, true: bool = False) -> float:
-        """Return what the path of a file is worth."""
-        own, folders = facts.names(at)
-        return PATH * self.share(own, true=true) + FOLDERS * self.share(folders, true=true)
+        """Return what the path of a file is worth: PATH by the `share` of its name, FOLDERS by that of both."""
+        own, both = facts.names(at)
+        mass, rarity = self._mass, self._rarity
+        hit = whole = value = 0.0
+        last = len(own) - 1
+        for number, part in enumerate(both):  # which begin with its own
+            if part in mass:
+                hit += mass[part]
+                whole += rarity[part]
+            else:
+                whole += self._facts.rare(part) if true else UNSAID
+            if number == last and hit:
+                value = PATH * (hit / whole * math.pow(min(hit / self._total, 1.0), SHARE_POWER))
+        if hit:
+            value += FOLDERS * (hit / whole * math.pow(min(hit / self._total, 1.0), SHARE_POWER))
+        return value
 
-    def of_paths(self, facts: FileFacts, base: Sequence[float]) -> dict[int, float]:
-        """Return what paths are worth, by file id, of files that have a `base`; those that say nothing are left out."""
+    def of_paths(self, facts: FileFacts, about: Sequence[int]) -> dict[int, float]:
+        """Return what paths are worth, by file id, of files that have an `about`; those that say nothing are left out."""
         touched = {at for key in self._mass for at in facts.called(key)}
-        return {at: self.of_path(facts, at) for at in touched if base[at]}
+        return {at: self.of_path(facts, at) for at in touched if about[at]}
 
     def of_symbols(self, view: View, files: Collection[int]) -> dict[int, tuple[int, float]]:
         """Return (file, share) for each symbol of `files` whose name holds something of the query."""
@@ -285,8 +300,8 @@ def _most(worths: Iterable[tuple[int, float]]) -> dict[int, float]:
 _SEPARATORS = re.compile(r"\.|::|#")
 
 
-def _exact(view: View, query: Query, base: Sequence[float]) -> dict[int, tuple[int, float]]:
-    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`, in files with a `base`.
+def _exact(view: View, query: Query, about: Sequence[int]) -> dict[int, tuple[int, float]]:
+    """Return (file, worth) for each symbol that the query spells, wholly: `Session`, `app.set`, `url_for`, in files with an `about`.
 
     Where a qualifier is given, definitions inside of it come before all others of the name.
     """
@@ -304,7 +319,7 @@ def _exact(view: View, query: Query, base: Sequence[float]) -> dict[int, tuple[i
             numbers = view.symbols_named(spelled)
         for at in numbers:
             file = view.symbol_file[at]
-            if base[file] and view.symbol_name(at) == spelled:
+            if about[file] and view.symbol_name(at) == spelled:
                 there[at] = file, (NESTED if view.is_nested(at) else 1.0)
                 if qualifier and _is_inside(view, view.symbol(at), qualifier):
                     inside[at] = file, 1.0

@@ -95,6 +95,7 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
     """
     pieces = {piece for literal in expression.literals for piece in _pieces(literal)}
     beyond = view.identifiers_beyond_ascii
+    long_s = [name for name in beyond if _LONG_S in name]
     allowed: set[int] | None = None
     used, fewest = 0, len(view.files)
     for piece, begins, ends in sorted(pieces, key=lambda one: (-len(one[0]), one)):
@@ -103,20 +104,23 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
         enough = allowed is not None and left <= (_FEW_OF_WORD if word else _FEW)
         if len(piece) < _LEAST_PIECE or enough:
             continue
-        found: set[int] | None
         if word:  # RE2 has the edge of an ASCII word inside of `éfilter`
-            found = holding = view.files_with([piece, *[name for name in beyond if piece in name]])
-            if len(holding) < fewest:
-                fewest, expression.rarest = len(holding), piece
-        elif used < _MOST_PIECES:
-            gain = most if allowed is None else int(_IDENTIFIERS_SHARE * left)
-            found = view.files_holding(piece, min(most, gain), begins=begins, ends=ends)
-            used += found is not None
-        else:
-            continue
-        if found is not None:
+            names = [piece, *[name for name in beyond if piece in name]]
             if "s" in piece:
-                found = found | view.files_with([name for name in beyond if _LONG_S in name])
+                names += long_s
+            count = view.count_with(names)
+            if count < fewest:
+                fewest, expression.rarest = count, piece
+            allowed = view.files_with(names, allowed)
+            continue
+        if used == _MOST_PIECES:
+            continue
+        gain = most if allowed is None else int(_IDENTIFIERS_SHARE * left)
+        found = view.files_holding(piece, min(most, gain), begins=begins, ends=ends)
+        if found is not None:
+            used += 1
+            if "s" in piece:
+                found = found | view.files_with(long_s)
             allowed = found if allowed is None else allowed & found
     return allowed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from functools import cached_property
-from itertools import compress
+from itertools import chain, compress
 from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -31,6 +31,8 @@ _LEAST_AT_ONCE = 4
 _CACHED_OUTLINES = 1024
 _OUTLINES_AT_ONCE = 200
 _CACHED_TEXTS = 64
+_DENSE_BYTES = 8_000_000
+"""Of impacts by file that are kept."""
 
 
 class SymbolRow(NamedTuple):
@@ -84,6 +86,7 @@ class View:
         self._under: dict[str, list[str]] = {}
         self._among: dict[str, bytes] = {}
         self._kept: dict[str, Postings] = {}
+        self._dense: dict[str, bytes] = {}
         self._held: dict[tuple[str, bool, bool], set[int]] = {}
         self._outlines: dict[int, Outlined] = {}
         self.there = bytearray([label.kind != "" for label in self.columns.labels])
@@ -211,6 +214,18 @@ class View:
         """Return the files that hold a term, ascending, and its impact in each as a whole."""
         found = self._kept.get(term) or self._find(term)
         return found.files, found.file_impacts
+
+    def file_impacts(self, term: str) -> bytes:
+        """Return the impact of a term in each file as a whole, by file id, 0 where it is not there; of files that are gone too."""
+        found = self._dense.get(term)
+        if found is None:
+            impacts = bytearray(len(self.there))
+            for file, impact in zip(*self.file_postings(term), strict=True):
+                impacts[file] = impact
+            if len(self._dense) * len(impacts) >= _DENSE_BYTES:
+                self._dense.clear()
+            found = self._dense[term] = bytes(impacts)
+        return found
 
     def files_on_path(self, stem: str) -> array[int]:
         """Return the files whose name, or one of whose last folders, holds a stem (terms.path_stems), ascending."""
@@ -403,8 +418,18 @@ class View:
                 found.update(files_of(row))
         if len(self._held) >= _CACHED_TEXTS:
             self._held.clear()
-        there = self._held[text, begins, ends] = {number for number in found if self.there[number]}
-        return there
+        found -= self._gone
+        self._held[text, begins, ends] = found
+        return found
+
+    @cached_property
+    def _gone(self) -> set[int]:
+        """The files that are not there, of which postings may tell."""
+        return (
+            set()
+            if self.there.count(1) == len(self.there)
+            else {n for n, there in enumerate(self.there) if not there}
+        )
 
     @cached_property
     def files_untold(self) -> set[int]:
@@ -422,15 +447,14 @@ class View:
         """The identifiers with letters beyond ASCII, in lower case."""
         return self.columns.beyond_ascii
 
-    def files_with(self, identifiers: Iterable[str]) -> set[int]:
-        """Return the files that may hold one of the identifiers, in any spelling: none that does is missing."""
-        found: set[int] = set()
-        for identifier in identifiers:
-            name = joined(identifier)
-            found.update(self.file_postings("=" + name)[0])
-            if len(sub_words(name)) == 1:
-                found.update(self.file_postings(stem(name))[0])
-        return {number for number in found if self.there[number]}
+    def files_with(self, identifiers: Iterable[str], among: set[int] | None = None) -> set[int]:
+        """Return the files (those `among` some, unless that is None) that may hold one of the identifiers, in any spelling: none that does is missing."""
+        found = chain.from_iterable([self.file_postings(term)[0] for term in _terms_of(identifiers)])
+        return set(found) - self._gone if among is None else among.intersection(found)
+
+    def count_with(self, identifiers: Iterable[str]) -> int:
+        """Return in about how many files one of the identifiers may stand."""
+        return sum([len(self.file_postings(term)[0]) for term in _terms_of(identifiers)])
 
     def read(self, path: str) -> Source | None:
         """Return the file at a path relative to the root, None where it is no readable regular file.
@@ -460,6 +484,16 @@ class View:
         if number is None or not self.there[number]:
             return None
         return self.columns.digests[16 * number : 16 * number + 16]
+
+
+def _terms_of(identifiers: Iterable[str]) -> list[str]:
+    """Return the terms under which files are that may hold one of the identifiers."""
+    terms = []
+    for name in map(joined, identifiers):
+        terms.append("=" + name)
+        if len(sub_words(name)) == 1:
+            terms.append(stem(name))
+    return terms
 
 
 def _holding(identifiers: str, text: str, most: int, *, begins: bool, ends: bool) -> set[str]:

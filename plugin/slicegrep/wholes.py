@@ -1,0 +1,65 @@
+"""What each file of an index is worth as one document: of all about, at once, and of single ones exactly."""
+
+from __future__ import annotations
+
+from operator import mul
+from sys import byteorder
+from typing import TYPE_CHECKING
+
+from slicegrep.filefacts import idf
+
+if TYPE_CHECKING:
+    from slicegrep.index import View
+
+__all__ = ["Wholes"]
+
+_BYTES = 4
+_MOST = (1 << 8 * _BYTES) - 1
+"""Sums are numbers of so many bytes."""
+_LOW = 0 if byteorder == "little" else _BYTES - 1
+_IMPACT = 255
+"""The greatest impact."""
+
+
+class Wholes:
+    """The sum of a query's keys' impacts on files, each key's times its weight and rarity.
+
+    Of all files they are summed as one long integer with a few bytes for each file: Python adds these at the speed of memory,
+    0.2 ms a key for 50,000 files, where a loop over the postings of a common word takes 2 ms.
+    """
+
+    def __init__(self, view: View, keys: dict[str, float], prefix: str, only: frozenset[str] | None) -> None:
+        """Only files under `prefix` (and in `only`, where that is given) have a sum."""
+        self._parts: list[tuple[bytes, float]] = []
+        for key, weight in keys.items():
+            holding = len(view.file_postings(key)[0])
+            if holding:
+                self._parts.append((view.file_impacts(key), weight * idf(holding, view.file_count) / _IMPACT))
+        among = view.among(prefix, only)
+        self.about = self._summed(len(among))
+        """By file id, in a unit of its own, and too small by `error` at most; 0 for files that have no sum."""
+        if among.count(1) < len(among):
+            self.about = list(map(mul, self.about, among))
+        self.error = _IMPACT * len(self._parts)
+        top = max(self.about, default=0)
+        self.most = self.of(self.about.index(top)) if top else 1.0
+        """The greatest sum; 1 where there is none."""
+        self.scale = top or 1
+        """What it is in `about`."""
+
+    def _summed(self, count: int) -> list[int]:
+        weights = sum([weight for _, weight in self._parts])
+        unit = (_MOST - _IMPACT * len(self._parts)) / (_IMPACT * weights) if weights else 0.0
+        total = 0
+        for impacts, weight in self._parts:
+            wide = bytearray(_BYTES * count)
+            wide[_LOW::_BYTES] = impacts
+            total += int.from_bytes(wide, byteorder) * max(int(unit * weight), 1)
+        return memoryview(total.to_bytes(_BYTES * count, byteorder)).cast("I").tolist()
+
+    def of(self, file: int) -> float:
+        """Return the sum of a file, of those that have one."""
+        whole = 0.0
+        for impacts, weight in self._parts:
+            whole += impacts[file] * weight
+        return whole
