@@ -162,6 +162,7 @@ def _work(
             prepared.blank,
             SLICE_OVERHEAD,
             definitions=[(symbol.start, min(symbol.end, len(source.lines))) for symbol in shape.symbols],
+            atoms=prepared.atoms,
         ),
         slices={},
         blank=Plan(

@@ -9,11 +9,11 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from slicegrep.evidence import Block
 
-__all__ = ["Packer", "Range", "Sums", "grow"]
+__all__ = ["Atom", "Packer", "Range", "Sums", "atoms_of", "grow"]
 
 ATOM_LINES = 4
 """Lines that are chosen together. 3, 6 and 8 showed as many touched lines within noise (docs/ranking.md)."""
@@ -23,6 +23,9 @@ WHOLE_LINES = 2
 `return` costs the reader a second look."""
 MOST_MISSES = 100
 """Atoms in a row that did not fit, after which the budget counts as spent."""
+
+Atom = tuple[int, int, float]
+"""First line, last line, tokens of its numbered lines."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +48,11 @@ class Sums:
         """Return the sum of lines `start` to `end`."""
         return self._upto[end] - self._upto[start - 1]
 
+    def of_each(self, ranges: Iterable[tuple[int, int]]) -> list[float]:
+        """Return the sum of each range."""
+        upto = self._upto
+        return [upto[end] - upto[start - 1] for start, end in ranges]
+
     @property
     def all(self) -> float:
         """The sum of all lines."""
@@ -63,10 +71,11 @@ class Packer:
         overhead: float,
         *,
         definitions: Sequence[tuple[int, int]] = (),
+        atoms: Sequence[Atom] | None = None,
     ) -> None:
         """`overhead` is what each range past the first costs on top of its lines; `blank[i]`: line i+1 is blank.
 
-        `definitions` are the first and last line of each symbol that a block names.
+        `definitions` are the first and last line of each symbol that a block names, `atoms` what `atoms_of` returns.
         """
         self._starts = [block.start for block in blocks]
         self._around = [
@@ -76,9 +85,10 @@ class Packer:
         self._costs = costs
         self._blank = blank
         self._overhead = overhead
-        self._atoms = _atoms(blocks)
-        self._gain = [gains.of(start, end) for start, end in self._atoms]
-        self._cost = [costs.of(start, end) for start, end in self._atoms]
+        atoms = atoms_of(blocks, costs) if atoms is None else atoms
+        self._atoms = [(start, end) for start, end, _ in atoms]
+        self._gain = gains.of_each(self._atoms)
+        self._cost = [cost for _, _, cost in atoms]
         worth = [gain / (cost + overhead) for gain, cost in zip(self._gain, self._cost, strict=True)]
         self._alone = sorted([(-value, i) for i, value in enumerate(worth) if value > 0])
 
@@ -95,15 +105,17 @@ class Packer:
             tuple[float, int]
         ] = []  # atoms with a chosen neighbour, at their new worth; old entries stay
         at = misses = 0
-        while (beside or at < len(self._alone)) and misses < MOST_MISSES:
-            if beside and (at == len(self._alone) or beside[0] <= self._alone[at]):
+        alone, gains, costs, overhead = self._alone, self._gain, self._cost, self._overhead
+        last = len(self._atoms) - 1
+        while (beside or at < len(alone)) and misses < MOST_MISSES:
+            if beside and (at == len(alone) or beside[0] <= alone[at]):
                 _, i = heapq.heappop(beside)
             else:
-                _, i = self._alone[at]
+                _, i = alone[at]
                 at += 1
             if i in chosen:
                 continue
-            price = self._price(i, chosen)
+            price = costs[i] + overhead * (1 - (i - 1 in chosen) - (i + 1 in chosen))
             if price > left:
                 misses += 1
                 continue
@@ -111,8 +123,9 @@ class Packer:
             chosen.add(i)
             left -= price
             for k in (i - 1, i + 1):
-                if 0 <= k < len(self._atoms) and k not in chosen and self._gain[k] > 0:
-                    heapq.heappush(beside, (-self._gain[k] / max(self._price(k, chosen), 1.0), k))
+                if 0 <= k <= last and k not in chosen and gains[k] > 0:
+                    price = costs[k] + overhead * (1 - (k - 1 in chosen) - (k + 1 in chosen))
+                    heapq.heappush(beside, (-gains[k] / (price if price > 1.0 else 1.0), k))  # noqa: FURB136 (twice as fast)
         runs = self._closed(_runs([self._atoms[i] for i in sorted(chosen)]), left)
         trimmed = self._whole([_trimmed(run, self._blank) for run in runs])
         return [Range(a, b, self._gains.of(a, b), self._costs.of(a, b)) for a, b in trimmed if a <= b]
@@ -133,9 +146,6 @@ class Packer:
     def _edge(self, line: int, side: int) -> int:
         around = self._around[bisect_right(self._starts, line) - 1] if self._starts else None
         return line if around is None else around[side]
-
-    def _price(self, i: int, chosen: set[int]) -> float:
-        return self._cost[i] + self._overhead * (1 - (i - 1 in chosen) - (i + 1 in chosen))
 
     def _closed(self, runs: Sequence[tuple[int, int]], left: float) -> list[tuple[int, int]]:
         closed: list[tuple[int, int]] = []
@@ -175,7 +185,8 @@ def grow(seed: Range, gains: Sums, costs: Sums, lines: int, budget: float) -> Ra
         start, end = max(fitting, key=lambda side: (gains.of(*side) - had) / max(costs.of(*side) - now, 1.0))
 
 
-def _atoms(blocks: Sequence[Block]) -> list[tuple[int, int]]:
+def atoms_of(blocks: Sequence[Block], costs: Sums) -> list[Atom]:
+    """Cut blocks into runs of ATOM_LINES lines at most, of nearly equal length."""
     atoms: list[tuple[int, int]] = []
     for block in blocks:
         length = block.end - block.start + 1
@@ -185,7 +196,7 @@ def _atoms(blocks: Sequence[Block]) -> list[tuple[int, int]]:
             size = length // pieces + (1 if k < length % pieces else 0)
             atoms.append((at, at + size - 1))
             at += size
-    return atoms
+    return [(*atom, cost) for atom, cost in zip(atoms, costs.of_each(atoms), strict=True)]
 
 
 def _runs(atoms: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from slicegrep.blocks import blocks_of
 from slicegrep.lexicon import Lexicon
-from slicegrep.pack import Sums
+from slicegrep.pack import Sums, atoms_of
 from slicegrep.pieces import HUNDREDTHS
 from slicegrep.places import Places
 from slicegrep.render import utf16_units
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from slicegrep.blocks import Block
+    from slicegrep.pack import Atom
     from slicegrep.types import Outline, Source
 
 __all__ = ["Prepared", "line_costs", "prepared_of", "weighed"]
@@ -113,6 +114,11 @@ class Prepared:
     def blocks(self) -> tuple[Block, ...]:
         """The blocks of the file."""
         return blocks_of(self.source, self.outline)
+
+    @cached_property
+    def atoms(self) -> list[Atom]:
+        """The blocks in pieces that are chosen whole."""
+        return atoms_of(self.blocks, self.cost_sums)
 
     @cached_property
     def lexicon(self) -> Lexicon:

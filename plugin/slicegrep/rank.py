@@ -48,9 +48,9 @@ def rank(prepared: Prepared, focus: Focus) -> Ranking:
     standing = prepared.standing[focus.documentation]
     base = [own[block] + value for block, value in zip(block_of, standing, strict=True)]
     total = weighed(of_lines, n, base)
-    highest = max(total, default=0.0)
+    highest, exp = max(total, default=0.0), math.exp
     matched = bool(evidence.weight) or any(of_lines["reference"])
-    return Ranking(tuple([math.exp(t - highest) for t in total]), evidence, matched)
+    return Ranking(tuple([exp(t - highest) for t in total]), evidence, matched)
 
 
 def rank_unmatched(prepared: Prepared, ranking: Ranking) -> Ranking:
