@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary, proxy
 from slicegrep.index.terms import path_stems
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from slicegrep.index import View
 
@@ -51,14 +51,13 @@ class FileFacts:
         self.rarity: dict[str, float] = {}
         """Of keys that were looked up."""
         labels = view.columns.labels
-        by_label = {id(label): _factor(label.kind, label.flags) for label in labels}
-        self.factor = [by_label[id(label)] for label in labels]
-        """By file id, whatever became of the file."""
-        by_label = {
-            id(label): by_label[id(label)] * (TEST if "test" in label.flags else 1.0) for label in labels
-        }
-        self.lowered = [by_label[id(label)] for label in labels]
-        """`factor` where tests are not asked for."""
+        self.factors = [_factor(label.kind, label.flags) for label in labels]
+        """Of files by the place of their label, whatever became of the file."""
+        self.lowered = [
+            factor * (TEST if "test" in label.flags else 1.0)
+            for factor, label in zip(self.factors, labels, strict=True)
+        ]
+        """`factors` where tests are not asked for."""
         mentions = view.columns.mentions
         self._mentions = mentions
         self._most = math.log1p(max(compress(mentions, view.there), default=0.0)) or 1.0
@@ -69,9 +68,17 @@ class FileFacts:
         """Return BM25's inverse document frequency of a key, a chunk being a document."""
         known = self.rarity.get(key)
         if known is None:
-            view = self._view
-            known = self.rarity[key] = idf(len(view.chunk_postings(key)[0]), view.chunk_count)
+            self.look_up([key])
+            known = self.rarity[key]
         return known
+
+    def look_up(self, keys: Iterable[str]) -> None:
+        """Look up how rare many keys are at once."""
+        view = self._view
+        missing = {key for key in keys if key not in self.rarity}
+        if missing:
+            counts = view.chunks_holding(missing)
+            self.rarity.update({key: idf(count, view.chunk_count) for key, count in counts.items()})
 
     def central(self, file: int) -> float:
         """Return how much the other files mention what a file defines, as a share of the most, by the logarithm."""

@@ -7,7 +7,6 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
-from operator import mul
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.filefacts import PLATFORMS, facts_of
@@ -54,8 +53,6 @@ REFINED = 0.7
 """Symbols whose share is at least this share of the best of their file are looked at again."""
 FIRST_FILES = 20
 """So many are ranked among all files; of the others, those that were looked into."""
-SAMPLED = 16
-"""One in so many files tells from which worth on about twice MOST_FILES are: only these are sorted."""
 WIDE = 2_000
 """A key of more chunks or symbols is only looked up in the files that are looked into."""
 
@@ -94,19 +91,24 @@ def score_files(
     wholes = Wholes(view, keys, prefix, only)
     about = wholes.about
     said = _Said(facts, keys, query)
-    factors = facts.factor if query.wants_tests else facts.lowered
+    factors, label = facts.factors if query.wants_tests else facts.lowered, view.columns.label
     paths = said.of_paths(facts, about)
     exact = _exact(view, query, about)
 
     def of_text(at: int) -> float:
         return WHOLE * wholes.of(at) / wholes.most
 
-    worth = list(map(mul, about, factors))
-    for at, value in paths.items():
-        worth[at] = (about[at] + value * wholes.scale) * factors[at]
-    likely = _likely(worth, MOST_FILES, wholes.error)
-    likely.sort(key=lambda at: -(of_text(at) + paths.get(at, 0.0)) * factors[at])
-    first = likely[:MOST_FILES]
+    def worth(at: int) -> float:
+        return (of_text(at) + paths.get(at, 0.0)) * factors[label[at]]
+
+    def by_path(least: float) -> list[int]:
+        scale = wholes.scale
+        return [
+            at for at, value in paths.items() if (about[at] + value * scale) * factors[label[at]] >= least
+        ]
+
+    likely, least = wholes.likely(factors, label, MOST_FILES)
+    first = sorted({*likely, *by_path(least)}, key=lambda at: (-worth(at), at))[:MOST_FILES]
     looked = set(first)
     looked.update(file for file, _ in exact.values())
     twins = {at for at in looked if facts.platform(at)} if PLATFORMS.isdisjoint(query.names) else ()
@@ -118,7 +120,7 @@ def score_files(
     names = _most(named.values())
 
     def weighed(at: int, value: float) -> float:
-        factor = factors[at] * TWIN if at in twins else factors[at]
+        factor = factors[label[at]] * TWIN if at in twins else factors[label[at]]
         return (value + CENTRAL * facts.central(at)) * factor
 
     scores = {
@@ -128,6 +130,7 @@ def score_files(
     best = set(sorted(looked, key=scores.__getitem__, reverse=True)[:LOOKED_AT])
     said.refine(named, names, best, view)
     names = _most(named.values())
+    facts.look_up({part for at in best for part in facts.names(at)[1]})
     for at in best:
         value = known[at] + said.of_path(facts, at, true=True) + NAMED * names.get(at, 0.0)
         scores[at] = weighed(at, value) * facts.runs(at)
@@ -138,12 +141,11 @@ def score_files(
         return weighed(at, of_text(at) + paths.get(at, 0.0))
 
     ranked = sorted([(-score, at) for at, score in scores.items()])
-    if len(first) == MOST_FILES:
-        # A file that was not looked into can pass the last of the first by CENTRAL at most.
-        floor = (-ranked[FIRST_FILES - 1][0] - CENTRAL) * wholes.scale - wholes.error
-        if worth[first[-1]] > floor:
-            others = [at for at, value in enumerate(worth) if value > floor and at not in looked]
-            ranked = sorted([*ranked, *[(-score_of(at), at) for at in others]])
+    # A file that was not looked into can pass the last of the first by CENTRAL at most.
+    floor = (-ranked[FIRST_FILES - 1][0] - CENTRAL) * wholes.scale - wholes.error if least else 0.0
+    if least > floor:
+        others = {at for at, value in enumerate(about) if value > floor}.union(by_path(floor)) - looked
+        ranked = sorted([*ranked, *[(-score_of(at), at) for at in others]])
     return Scores(
         tuple([FileScore(at, -score) for score, at in ranked]),
         score_of,
@@ -152,19 +154,6 @@ def score_files(
         frozenset(exact),
         said.in_names(query),
     )
-
-
-def _likely(values: Sequence[float], most: int, error: float) -> list[int]:
-    """Return where the greatest values above 0 are, at least so many of them as far as there are; they may be too small by `error`."""
-    some = sorted(values[::SAMPLED], reverse=True)
-    least = some[min(2 * most // SAMPLED, len(some)) - 1] if some else 0.0
-    found = [at for at, value in enumerate(values) if value >= least and value]
-    if len(found) < most:
-        found = [at for at, value in enumerate(values) if value]
-    if len(found) > most:
-        least = sorted([values[at] for at in found], reverse=True)[most - 1] - error
-        found = [at for at in found if values[at] >= least]
-    return found
 
 
 def _add(into: defaultdict[int, float], ids: array[int], impacts: bytes, weight: float) -> None:
@@ -185,12 +174,13 @@ def _chunk_scores(
         else:
             wide.append((ids, impacts, weight * facts.rare(key)))
     first, counts = view.columns.first_chunk, view.columns.chunk_counts
-    for at in looked if wide else ():
-        begin, end = first[at], first[at] + counts[at]
-        for ids, impacts, weight in wide:
-            low = bisect_left(ids, begin)
-            high = bisect_left(ids, end, low)
-            if low < high:
+    ranges = [(first[at], first[at] + counts[at]) for at in sorted(looked)]
+    for ids, impacts, weight in wide:
+        low = 0
+        for begin, end in ranges:
+            low = bisect_left(ids, begin, low)
+            if low < len(ids) and ids[low] < end:
+                high = bisect_left(ids, end, low, min(low + end - begin, len(ids)))
                 _add(chunks, ids[low:high], impacts[low:high], weight)
     return chunks
 
@@ -257,14 +247,16 @@ class _Said:
         """Return (file, share) for each symbol of `files` whose name holds something of the query."""
         of_file, names = view.symbol_file, view.columns.symbol_names
         touched: set[int] = set()
+        ranges = [view.symbol_ids(file) for file in sorted(files)]
         for found in map(view.name_postings, self._mass):
             if len(found) <= WIDE:
                 touched.update([at for at in found if of_file[at] in files])
                 continue
-            for file in files:
-                first, end = view.symbol_ids(file)
-                low = bisect_left(found, first)
-                touched.update(found[low : bisect_left(found, end, low)])
+            low = 0
+            for first, end in ranges:
+                low = bisect_left(found, first, low)
+                if low < len(found) and found[low] < end:
+                    touched.update(found[low : bisect_left(found, end, low)])
         shares = {name: self.share(stems_of(name)) for name in {names[at] for at in touched}}
         return {at: (of_file[at], shares[names[at]]) for at in touched}
 
@@ -278,7 +270,7 @@ class _Said:
             if share and file in files and share >= REFINED * best[file]
         ]
         parts = {at: stems_of(view.symbol_name(at)) for at in near}
-        view.look_up({part for of_name in parts.values() for part in of_name if part not in self._rarity})
+        self._facts.look_up({part for of_name in parts.values() for part in of_name})
         for at in near:
             named[at] = named[at][0], self.share(parts[at], true=True)
 

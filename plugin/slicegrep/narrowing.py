@@ -94,27 +94,27 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
     is noted.
     """
     pieces = {piece for literal in expression.literals for piece in _pieces(literal)}
+    pieces = {piece for piece in pieces if len(piece[0]) >= _LEAST_PIECE}
     beyond = view.identifiers_beyond_ascii
     long_s = [name for name in beyond if _LONG_S in name]
+    words: list[tuple[int, str, list[str]]] = []
+    for piece in sorted([piece for piece, begins, ends in pieces if begins and ends]):
+        # RE2 has the edge of an ASCII word inside of `éfilter`.
+        names = [piece, *[name for name in beyond if piece in name], *(long_s if "s" in piece else ())]
+        words.append((view.count_with(names), piece, names))
+    words.sort()
+    if words:
+        expression.rarest = words[0][1]
     allowed: set[int] | None = None
-    used, fewest = 0, len(view.files)
-    for piece, begins, ends in sorted(pieces, key=lambda one: (-len(one[0]), one)):
-        left = len(view.files) if allowed is None else len(allowed)
-        word = begins and ends
-        enough = allowed is not None and left <= (_FEW_OF_WORD if word else _FEW)
-        if len(piece) < _LEAST_PIECE or enough:
-            continue
-        if word:  # RE2 has the edge of an ASCII word inside of `éfilter`
-            names = [piece, *[name for name in beyond if piece in name]]
-            if "s" in piece:
-                names += long_s
-            count = view.count_with(names)
-            if count < fewest:
-                fewest, expression.rarest = count, piece
+    for _, _, names in words:
+        if allowed is None or len(allowed) > _FEW_OF_WORD:
             allowed = view.files_with(names, allowed)
-            continue
-        if used == _MOST_PIECES:
-            continue
+    used = 0
+    parts = [piece for piece in pieces if not (piece[1] and piece[2])]
+    for piece, begins, ends in sorted(parts, key=lambda one: (-len(one[0]), one)):
+        left = len(view.files) if allowed is None else len(allowed)
+        if used == _MOST_PIECES or (allowed is not None and left <= _FEW):
+            break
         gain = most if allowed is None else int(_IDENTIFIERS_SHARE * left)
         found = view.files_holding(piece, min(most, gain), begins=begins, ends=ends)
         if found is not None:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING
 from slicegrep.filefacts import idf
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from slicegrep.index import View
 
 __all__ = ["Wholes"]
 
 _BYTES = 4
-_MOST = (1 << 8 * _BYTES) - 1
-"""Sums are numbers of so many bytes."""
+_SUMS = (1 << 8 * _BYTES) - 1
+"""Sums are numbers of so many bytes, up to this one."""
 _LOW = 0 if byteorder == "little" else _BYTES - 1
+SAMPLED = 16
 _IMPACT = 255
 """The greatest impact."""
 
@@ -41,21 +44,36 @@ class Wholes:
         if among.count(1) < len(among):
             self.about = list(map(mul, self.about, among))
         self.error = _IMPACT * len(self._parts)
-        top = max(self.about, default=0)
-        self.most = self.of(self.about.index(top)) if top else 1.0
-        """The greatest sum; 1 where there is none."""
-        self.scale = top or 1
-        """What it is in `about`."""
+        self.scale = max(self.about, default=0) or 1
+        """The greatest sum, as in `about`."""
+        self.most = self.of(self.about.index(self.scale)) if self._parts and any(self.about) else 1.0
+        """The same exactly; 1 where there is none."""
 
     def _summed(self, count: int) -> list[int]:
         weights = sum([weight for _, weight in self._parts])
-        unit = (_MOST - _IMPACT * len(self._parts)) / (_IMPACT * weights) if weights else 0.0
+        unit = (_SUMS - _IMPACT * len(self._parts)) / (_IMPACT * weights) if weights else 0.0
         total = 0
         for impacts, weight in self._parts:
             wide = bytearray(_BYTES * count)
             wide[_LOW::_BYTES] = impacts
             total += int.from_bytes(wide, byteorder) * max(int(unit * weight), 1)
         return memoryview(total.to_bytes(_BYTES * count, byteorder)).cast("I").tolist()
+
+    def likely(self, factors: Sequence[float], label: Sequence[int], most: int) -> tuple[list[int], float]:
+        """Return the files with the greatest sums times their factors (1 at most, by their `label`), and the least of these as in `about`.
+
+        They are at least `most`, as far as so many have a sum. One in SAMPLED files tells from which sum on about twice as many are.
+        """
+        about = self.about
+        some = sorted([about[at] * factors[label[at]] for at in range(0, len(about), SAMPLED)], reverse=True)
+        enough = some[min(2 * most // SAMPLED, len(some)) - 1] if some else 0.0
+        found = [at for at, value in enumerate(about) if value >= enough and value]
+        worth = sorted([about[at] * factors[label[at]] for at in found], reverse=True)
+        if len(found) < most or worth[most - 1] < enough:
+            found = [at for at, value in enumerate(about) if value]
+            worth = sorted([about[at] * factors[label[at]] for at in found], reverse=True)
+        least = worth[most - 1] - self.error if len(found) > most else 0.0
+        return [at for at in found if about[at] * factors[label[at]] >= least], least
 
     def of(self, file: int) -> float:
         """Return the sum of a file, of those that have one."""

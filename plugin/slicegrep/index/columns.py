@@ -73,7 +73,8 @@ class FileRows:
             raise IndexError(file)
         if not self._there[file]:
             return None
-        columns, label = self._columns, self._columns.labels[file]
+        columns = self._columns
+        label = columns.labels[columns.label[file]]
         size, mtime, _ = self._amended.get(file, (columns.sizes[file], columns.mtimes[file], 0))
         return FileRow(
             file,
@@ -100,10 +101,12 @@ class Columns:
         numbers = [number for _, number in self.segments]
         self.loaded: dict[str, tuple[Any, int]] = {}
         """Columns by name, and of how many segments they are."""
+        self.labels: list[Label] = []
+        """The different labels of the files."""
         if before is not None:
             earlier = [number for _, number in before.segments]
             if earlier and numbers[: len(earlier)] == earlier:
-                self.loaded = dict(before.loaded)
+                self.loaded, self.labels = dict(before.loaded), before.labels
 
     def _whole(self, name: str, empty: _Column, of: Callable[[Shelf, int], _Column]) -> _Column:
         value, count = self.loaded.get(name, (empty, 0))
@@ -121,7 +124,7 @@ class Columns:
     def check(self) -> None:
         """Raise ValueError where a segment is missing, or LookupError where one does not fit itself."""
         ids = self._numbers("file", "I")
-        if not len(ids) == len(self.paths) == len(self.labels) == (ids[-1] + 1 if ids else 0):
+        if not len(ids) == len(self.paths) == len(self.label) == (ids[-1] + 1 if ids else 0):
             raise ValueError("a segment is missing")
 
     @cached_property
@@ -130,9 +133,17 @@ class Columns:
         return self._whole("paths", [], lambda shelf, number: shelf.names(number, "paths"))
 
     @cached_property
-    def labels(self) -> list[Label]:
-        """Label by file id; the kind of a file that holds no text is ""."""
-        return self._whole("label", [], _labels)
+    def label(self) -> array[int]:
+        """The place of a file's label in `labels`, by file id; the kind of one that holds no text is ""."""
+        return self._whole("label", array("I"), self._labels_of)
+
+    def _labels_of(self, shelf: Shelf, number: int) -> array[int]:
+        """Return the places of the labels of a segment's files; those that are new come behind."""
+        texts = shelf.names(number, "labels")
+        new = [_label(text) for text in texts if _label(text) not in self.labels]
+        self.labels = [*self.labels, *new]
+        places = [self.labels.index(_label(text)) for text in texts]
+        return array("I", map(places.__getitem__, shelf.column(number, "label", "I")))
 
     @cached_property
     def sizes(self) -> array[int]:
@@ -248,11 +259,6 @@ def _mentions(shelf: Shelf, number: int) -> array[float]:
     values: array[float] = array("d")
     values.frombytes(shelf.part(number, "mentions"))
     return values
-
-
-def _labels(shelf: Shelf, number: int) -> list[Label]:
-    labels = [_label(text) for text in shelf.names(number, "labels")]
-    return [labels[at] for at in shelf.column(number, "label", "I")]
 
 
 @lru_cache(maxsize=1024)

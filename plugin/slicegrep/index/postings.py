@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["NOTHING", "Postings", "files_of", "packed", "packed_single", "together", "unpacked"]
+__all__ = ["NOTHING", "Postings", "chunks_in", "files_of", "packed", "packed_single", "together", "unpacked"]
 
 
 class Postings(NamedTuple):
@@ -89,6 +89,12 @@ def files_of(data: bytes) -> array[int]:
     """Return the files of what was packed, and nothing else of it. Raises ValueError or struct.error for other bytes."""
     chunk_count, file_count, _, chunk_width, file_width, _ = _HEAD.unpack_from(data)
     return _ids(data, _HEAD.size + chunk_count * chunk_width, file_count, file_width)
+
+
+def chunks_in(data: bytes) -> int:
+    """Return how many chunks are in what was packed. Raises struct.error for other bytes."""
+    count: int = _HEAD.unpack_from(data)[0]
+    return count
 
 
 def together(pieces: Sequence[Postings]) -> Postings:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.columns import Columns, FileRow, FileRows
 from slicegrep.index.outlines import Outlined
-from slicegrep.index.postings import NOTHING, Postings, files_of, together, unpacked
+from slicegrep.index.postings import NOTHING, Postings, chunks_in, files_of, together, unpacked
 from slicegrep.index.segment import Bases, Builder, outer_names
 from slicegrep.index.shelf import MemoryShelf
 from slicegrep.index.terms import PATH_TERM, joined
@@ -87,9 +87,12 @@ class View:
         self._among: dict[str, bytes] = {}
         self._kept: dict[str, Postings] = {}
         self._dense: dict[str, bytes] = {}
+        self._counts: dict[str, int] = {}
         self._held: dict[tuple[str, bool, bool], set[int]] = {}
         self._outlines: dict[int, Outlined] = {}
-        self.there = bytearray([label.kind != "" for label in self.columns.labels])
+        label = self.columns.label
+        holds_text = [int(one.kind != "") for one in self.columns.labels]
+        self.there = bytearray(map(holds_text.__getitem__, label))
         """By file id, 1 where the file is there and holds text, 0 where it was replaced, is gone, or holds none."""
         for file, (size, _, _) in self._amended.items():
             if size < 0:
@@ -261,6 +264,18 @@ class View:
         if len(self._kept) >= _CACHED_TERMS:
             self._kept.clear()
         self._kept.update({term: together(pieces) if pieces else NOTHING for term, pieces in rows.items()})
+
+    def chunks_holding(self, terms: Iterable[str]) -> dict[str, int]:
+        """Return how many chunks hold each of some terms, as `chunk_postings` would have them, without taking them out."""
+        kept, counts = self._kept, self._counts
+        missing = sorted({term for term in terms if term not in kept and term not in counts})
+        if missing:
+            found = dict.fromkeys(missing, 0)
+            for shelf, number in self.columns.segments:
+                for term, row in shelf.rows_in(number, missing).items():
+                    found[term] += chunks_in(row)
+            counts.update(found)
+        return {term: len(kept[term].chunks) if term in kept else counts[term] for term in terms}
 
     def is_nested(self, symbol: int) -> bool:
         """Return whether a symbol is inside of another."""
@@ -449,8 +464,13 @@ class View:
 
     def files_with(self, identifiers: Iterable[str], among: set[int] | None = None) -> set[int]:
         """Return the files (those `among` some, unless that is None) that may hold one of the identifiers, in any spelling: none that does is missing."""
-        found = chain.from_iterable([self.file_postings(term)[0] for term in _terms_of(identifiers)])
-        return set(found) - self._gone if among is None else among.intersection(found)
+        terms = [term for term in _terms_of(identifiers) if self.file_postings(term)[0]]
+        if among is None:
+            return set(chain.from_iterable([self.file_postings(term)[0] for term in terms])) - self._gone
+        found: set[int] = set()
+        for impacts in map(self.file_impacts, terms):
+            found.update([file for file in among if impacts[file]])
+        return found
 
     def count_with(self, identifiers: Iterable[str]) -> int:
         """Return in about how many files one of the identifiers may stand."""
