@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import random
+import resource
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -58,9 +60,11 @@ def test_every_tool_hook_has_an_exact_matcher() -> None:
 
 def test_only_set_up_is_asynchronous_and_every_hook_has_a_time_limit() -> None:
     """A hook that hangs is cut by the client long before its default of 600 seconds."""
-    assert [handler["command"].split()[2] for _, _, handler in registrations() if handler.get("async")] == [
-        "set-up"
-    ]
+    assert [
+        handler["command"].partition("(set -- ")[2].split()[0]
+        for _, _, handler in registrations()
+        if handler.get("async")
+    ] == ["set-up"]
     assert all(handler["timeout"] <= 10 or handler.get("async") for _, _, handler in registrations())
 
 
@@ -299,3 +303,31 @@ def test_random_bytes_end_well_on_every_event(stand: Stand) -> None:
             pieces.append(source[begin : begin + chance.randrange(300)])
         payload = b"".join(pieces)
         stand.run(chance.choice(EVENTS[:5]), chance.choice([payload, b"{" + payload + b"}"]))
+
+
+if os.geteuid() == 0:  # who else cannot be another user without any process
+
+    @pytest.mark.parametrize("event", EVENTS)
+    def test_a_shell_that_cannot_fork_ends_well(event: str) -> None:
+        """Status 2 would block the call. dash: bash tries to fork for longer than the client waits."""
+        text = (REPOSITORY / "hooks" / "hooks.json").read_text("utf-8")
+        groups = [group for groups in json.loads(text)["hooks"].values() for group in groups]
+        (command,) = [h["command"] for g in groups for h in g["hooks"] if f" {event} " in h["command"]]
+
+        def alone() -> None:
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            os.setgroups([])
+            os.setgid(65534)
+            os.setuid(65534)
+
+        done = subprocess.run(
+            ["dash", "-c", command],
+            input=b"{}",
+            capture_output=True,
+            env={"PATH": os.environ["PATH"], "CLAUDE_PLUGIN_ROOT": "/nowhere"},
+            cwd="/",
+            preexec_fn=alone,
+            timeout=30,
+            check=False,
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")

@@ -253,7 +253,7 @@ def test_a_call_from_a_folder_that_is_gone_is_done_by_itself(home: House) -> Non
     payload = home.payload("Read", {"file_path": str(path)})
     words = "rmdir ../gone && . ../launch"
     (home.folder / "launch").write_text(
-        '(set -- pre-read "$CLAUDE_PLUGIN_ROOT"; . "$CLAUDE_PLUGIN_ROOT/hooks/slicegrep-hook") 2>/dev/null || :\n'
+        '(set -- pre-read "$CLAUDE_PLUGIN_ROOT"; . "$CLAUDE_PLUGIN_ROOT/hooks/slicegrep-hook") 2>/dev/null\n'
     )
     done = subprocess.run(
         ["sh", "-c", words],
