@@ -5,22 +5,26 @@ from __future__ import annotations
 import argparse
 import math
 import re
+import subprocess
+import sys
 import tracemalloc
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from index_told import PLUGIN
 from slicegrep.engine import read_instead
 from slicegrep.evidence import Evidence, evidence_of
 from slicegrep.focus import Focus, Said, focus_of
+from slicegrep.index import let_go, open_view
 from slicegrep.lexicon import Lexicon
 from slicegrep.outline import outline
 from slicegrep.places import MOST_HITS
 from slicegrep.plan import Plan
-from slicegrep.prepared import Prepared, line_costs
+from slicegrep.prepared import Prepared, line_costs, prepared_of
 from slicegrep.rank import features, rank
 from slicegrep.settings import Settings
-from slicegrep.source import source_of
+from slicegrep.source import read_source, source_of
 from slicegrep.tokens import weigh
 from slicegrep.types import Source
 from slicegrep.words import IDENTIFIER, stem, sub_words
@@ -214,3 +218,35 @@ def test_weight_is_about_the_memory_that_it_takes() -> None:
     assert light[0] < heavy[0] < asked[0]
     for told, taken in (light, heavy, asked):
         assert 2 / 3 < told / taken < 3 / 2
+
+
+def test_definitions_come_from_an_index_that_holds_this_very_content(tmp_path: Path) -> None:
+    """They are those that the parser finds, which is not loaded then; a changed file is parsed."""
+    tree, home = tmp_path / "tree", str(tmp_path / "home")
+    tree.mkdir()
+    data = Path(argparse.__file__).read_bytes()
+    for name in ("same.py", "changed.py", "none.py"):
+        (tree / name).write_bytes(data if name != "none.py" else b"x = 1\n")
+    open_view(str(tree), home)
+    let_go()
+    (tree / "changed.py").write_bytes(b"def added(): pass\n" + data)
+    program = (
+        "import sys; from slicegrep.source import read_source; from slicegrep.prepared import prepared_of\n"
+        "shape = prepared_of(read_source(sys.argv[1]), sys.argv[2]).outline\n"
+        "print(shape.symbols[:1] and shape.symbols[0].name, len(shape.symbols), 'tree_sitter' in sys.modules)"
+    )
+    told = {}
+    for name in ("same.py", "changed.py", "none.py"):
+        words = [sys.executable, "-c", program, str(tree.resolve() / name), home]
+        environment = {"PYTHONPATH": str(PLUGIN), "HOME": str(tmp_path)}
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, check=True, timeout=60)
+        told[name] = done.stdout.strip()
+    first = OUTLINE.symbols[0].name
+    count = len(OUTLINE.symbols)
+    assert told == {
+        "same.py": f"{first} {count} False",
+        "changed.py": f"added {count + 1} True",
+        "none.py": "() 0 True",
+    }
+    source = read_source(str(tree.resolve() / "same.py"))
+    assert source is not None and prepared_of(source, home).outline.symbols == OUTLINE.symbols

@@ -56,9 +56,10 @@ _COMMENT = re.compile(
 class Prepared:
     """All that is known of one source independent of any focus or knob. Nothing of a request stays in it."""
 
-    def __init__(self, source: Source, outline: Outline | None = None) -> None:
-        """`outline` is the whole outline of the source, where the caller has it."""
+    def __init__(self, source: Source, outline: Outline | None = None, *, home: str = "") -> None:
+        """`outline` is the whole outline of the source, where the caller has it. `home` has the indexes, "" for none."""
         self.source = source
+        self._home = home
         self.map_lines: dict[int, tuple[str, float]] = {}
         """Of symbols that a map listed: the line and its tokens."""
         if outline is not None:
@@ -66,7 +67,13 @@ class Prepared:
 
     @cached_property
     def outline(self) -> Outline:
-        """The definitions of the file."""
+        """The definitions of the file: those that an index holds of exactly this content, else parsed."""
+        if self._home:
+            from slicegrep.index.points import outline_in_index  # noqa: PLC0415 (sqlite: as below)
+
+            known = outline_in_index(self.source.path, self.source.digest, self._home)
+            if known is not None and known.symbols:  # of some files an index has none on purpose
+                return known
         from slicegrep.outline import outline  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
 
         return outline(self.source)
@@ -182,9 +189,9 @@ class Prepared:
                 getattr(self, name)
 
 
-def prepared_of(source: Source) -> Prepared:
-    """Return what is known of a source, nothing of it made yet."""
-    return Prepared(source)
+def prepared_of(source: Source, home: str = "") -> Prepared:
+    """Return what is known of a source, nothing of it made yet; `home` is where the indexes are, "" for none."""
+    return Prepared(source, home=home)
 
 
 def line_costs(source: Source) -> list[int]:

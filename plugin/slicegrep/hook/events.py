@@ -26,7 +26,7 @@ SEARCH_GRACE = 0.7
 class Kept:
     """What the process that answers keeps of files and of conversations, for the events that follow: here nothing."""
 
-    prepare: Callable[[Source], Prepared] | None = None
+    prepare: Callable[[Source, str], Prepared] | None = None
     """`prepared.prepared_of`, or one that remembers."""
     outline_of: OutlineOf | None = None
     """`outline.outline`, or one that remembers."""

@@ -34,12 +34,12 @@ def before(
     settings: Settings,
     payload: Mapping[str, object],
     *,
-    prepare: Callable[[Source], Prepared] | None = None,
+    prepare: Callable[[Source, str], Prepared] | None = None,
     conversation_of: Callable[[Call], Conversation] | None = None,
 ) -> dict[str, object] | None:
     """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise.
 
-    `prepare` gives what is known of a source, `conversation_of` what was made of the session's texts; None makes them anew.
+    `prepare` gives what is known of a source (with the home folder, which has the indexes), `conversation_of` what was made of the session's texts; None makes them anew.
     Who keeps them hands in what returns the kept ones.
     """
     started = time.perf_counter()
@@ -69,7 +69,7 @@ def before(
     from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
     from slicegrep.prepared import prepared_of  # noqa: PLC0415 (as above)
 
-    prepared = (prepare or prepared_of)(source)
+    prepared = (prepare or prepared_of)(source, call.home)
     focus = session_focus(call, real, conversation_of(call) if conversation_of else None)
     plan = read_instead(prepared, focus, settings, cuts_long_reads="prompt_id" in payload)
     planned.end_try(call, real)

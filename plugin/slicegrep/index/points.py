@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 
 from slicegrep.index.outlines import symbols_of
-from slicegrep.index.place import VERSION, index_path
+from slicegrep.index.place import VERSION, index_path, indexed_workspace, inside
 from slicegrep.index.seal import place_of, unsealed
 from slicegrep.types import Outline, Symbol
 
@@ -14,7 +15,7 @@ try:  # the package sqlite3 adds datetime and more: 8 ms against 4 (python -X im
 except ImportError:
     from sqlite3 import Connection, Error, connect
 
-__all__ = ["outlines"]
+__all__ = ["outline_in_index", "outlines"]
 
 _BUSY_SECONDS = 0.05
 """How long another process is waited for that mends the log or folds it into the file; parsing is no slower."""
@@ -43,6 +44,14 @@ def outlines(root: str, home: str, wanted: Mapping[str, str]) -> dict[str, Outli
         return {}
     finally:
         db.close()
+
+
+def outline_in_index(path: str, digest: str, home: str) -> Outline | None:
+    """Return the definitions of one file (a real path) from the index of its own workspace, as `outlines` does."""
+    folder, name = os.path.split(path)
+    workspace = indexed_workspace(folder, home)
+    within = (inside(workspace, folder) or "") + name
+    return outlines(workspace, home, {within: digest}).get(within)
 
 
 def _address(path: str) -> str:

@@ -42,12 +42,12 @@ class Memory(Kept):
         self._waiting: OrderedDict[str, Source] = OrderedDict()
         self._conversations: OrderedDict[tuple[str, ...], tuple[Conversation, float]] = OrderedDict()
 
-    def prepare(self, source: Source) -> Prepared:
-        """Return what is known of a source, the same for the same path and content."""
+    def prepare(self, source: Source, home: str = "") -> Prepared:
+        """Return what is known of a source, the same for the same path and content. `home` has the indexes, "" for none."""
         found = self._shelf.get(source.path)
         if found is not None and found.source.digest == source.digest:
             return found
-        made = prepared_of(source)
+        made = prepared_of(source, home)
         started = time.monotonic()
         whole = not made.outline.broken and made.outline.method == "tree-sitter"
         if whole or time.monotonic() - started < UNCUT_SECONDS:
