@@ -88,7 +88,8 @@ class View:
         self._kept: dict[str, Postings] = {}
         self._dense: dict[str, bytes] = {}
         self._counts: dict[str, int] = {}
-        self._held: dict[tuple[str, bool, bool], set[int]] = {}
+        self._held: dict[tuple[str, bool, bool], set[int] | int] = {}
+        """What `files_holding` found, or how many identifiers it counted before it gave up."""
         self._outlines: dict[int, Outlined] = {}
         label = self.columns.label
         holds_text = [int(one.kind != "") for one in self.columns.labels]
@@ -415,24 +416,25 @@ class View:
         over `most` count (one that stands in several segments counts in each): each costs 50 to 75 µs. The set is kept: change nothing.
         """
         known = self._held.get((text, begins, ends))
-        if known is not None:
-            return known
-        found: set[int] = set()
-        left = most
-        for (shelf, number), identifiers in zip(
-            self.columns.segments, self.columns.lower_identifiers, strict=True
-        ):
-            names = _holding(identifiers, text, left, begins=begins, ends=ends)
-            left -= len(names)
-            if left < 0:
+        if isinstance(known, set) or (known is not None and known > most):
+            return known if isinstance(known, set) else None
+        if len(self._held) >= _CACHED_TEXTS:
+            self._held.clear()
+        names: list[set[str]] = []
+        count = 0
+        for identifiers in self.columns.lower_identifiers:
+            names.append(_holding(identifiers, text, most - count, begins=begins, ends=ends))
+            count += len(names[-1])
+            if count > most:
+                self._held[text, begins, ends] = count
                 return None
-            whole = {joined(name) for name in names}
+        found: set[int] = set()
+        for (shelf, number), some in zip(self.columns.segments, names, strict=True):
+            whole = {joined(name) for name in some}
             terms = ["=" + name for name in whole]
             terms += [stem(name) for name in whole if len(sub_words(name)) == 1]
             for row in shelf.rows_in(number, sorted(terms)).values():
                 found.update(files_of(row))
-        if len(self._held) >= _CACHED_TEXTS:
-            self._held.clear()
         found -= self._gone
         self._held[text, begins, ends] = found
         return found
