@@ -239,9 +239,29 @@ class _Said:
         return value
 
     def of_paths(self, facts: FileFacts, about: Sequence[int]) -> dict[int, float]:
-        """Return what paths are worth, by file id, of files that have an `about`; those that say nothing are left out."""
-        touched = {at for key in self._mass for at in facts.called(key)}
-        return {at: self.of_path(facts, at) for at in touched if about[at]}
+        """Return what paths are worth, by file id, of files that have an `about`; those that say nothing are left out.
+
+        Names of as many parts, of which the same one is said, are worth the same: most are such.
+        """
+        touched: dict[int, str] = {}
+        for key in self._mass:
+            for at in facts.called(key):
+                touched[at] = "" if at in touched else key
+        found: dict[int, float] = {}
+        alike: dict[tuple[str, bool, int, int], float] = {}
+        for at, key in touched.items():
+            if not about[at]:
+                continue
+            if not key:
+                found[at] = self.of_path(facts, at)
+                continue
+            own, both = facts.names(at)
+            like = key, key in own, len(own), len(both)
+            value = alike.get(like)
+            if value is None:
+                value = alike[like] = self.of_path(facts, at)
+            found[at] = value
+        return found
 
     def of_symbols(self, view: View, files: Collection[int]) -> dict[int, tuple[int, float]]:
         """Return (file, share) for each symbol of `files` whose name holds something of the query."""
