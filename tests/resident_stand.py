@@ -87,7 +87,7 @@ def _commands() -> Mapping[str, str]:
     """Return the commands of hooks.json by the launcher's event."""
     found = json.loads((ROOT / "hooks" / "hooks.json").read_text("utf-8"))["hooks"]
     each = [handler["command"] for groups in found.values() for group in groups for handler in group["hooks"]]
-    return {command.split(" ")[2]: command for command in each}
+    return {re.findall(r"set -- (\S+)", command)[0]: command for command in each}
 
 
 @dataclass
