@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -317,3 +318,33 @@ def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
 
 def _paths(view: object, files: object) -> set[str]:
     return {view.files[f].path for f in files}  # type: ignore[attr-defined]
+
+
+def test_a_text_in_too_many_identifiers_is_not_looked_up() -> None:
+    """No postings are read for it, and the next time its identifiers are not counted either."""
+    names = "".join([f"some_error_{number} = {number}\n" for number in range(60)])
+    view = view_of([source_of(f"m{n}.py", names.encode()) for n in range(2)])
+    called: list[str] = []
+    for most, expected in ((20, None), (19, None), (100, {0, 1})):
+        called.clear()
+        sys.setprofile(
+            lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None
+        )
+        try:
+            found = view.files_holding("error", most)
+        finally:
+            sys.setprofile(None)
+        assert found == expected
+        assert ("rows_in" in called) == (expected is not None)
+        assert most != 19 or "_holding" not in called
+
+
+def test_a_file_is_a_row_when_it_is_looked_at() -> None:
+    """One by one, in the order of ids; there is none before the first or behind the last."""
+    view = view_of([source_of(f"m{n}.py", b"one = 1\n") for n in range(3)])
+    assert [row.path for row in view.files if row] == ["m0.py", "m1.py", "m2.py"]
+    assert view.files[2] is view.files[2]
+    assert len(view.files) == 3
+    for beyond in (3, -1):
+        with pytest.raises(IndexError):
+            view.files[beyond]
