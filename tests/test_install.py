@@ -284,6 +284,19 @@ def test_background_returns_at_once_tells_the_person_once_and_the_work_goes_on(
     assert index.downloads == 1
 
 
+def test_what_two_set_ups_say_stands_in_the_log_whole(world: World, index: SmallIndex) -> None:
+    """A session that starts while another's set-up goes on adds its line; neither writes over the other's."""
+    index.gate.clear()
+    world.run("background")
+    assert index.asked.wait(SECONDS)
+    world.run("background")
+    log = world.home / "log" / "setup.log"
+    until(lambda: log.read_text().endswith("is at work\n"))
+    index.gate.set()
+    until(lambda: log.read_text().endswith(" ready\n"))
+    assert all(re.match(r"\d{4}-\d\d-\d\d ", line) for line in log.read_text().splitlines())
+
+
 @pytest.mark.parametrize("seen", [False, True])
 def test_the_person_gets_one_line_about_set_up(world: World, index: SmallIndex, *, seen: bool) -> None:
     """The launcher keeps the line in `notice` until a prompt shows it: the outcome replaces it, or is not told at all."""
@@ -412,6 +425,40 @@ def test_remove_knows_a_ledger_that_was_put_aside(world: World) -> None:
     Record(str(ledger)).close()
     assert len(list(world.home.iterdir())) > 1
     assert world.run("setup", "--remove")[0] == 0
+    assert not world.home.exists()
+
+
+def test_remove_ends_what_an_earlier_one_began(world: World) -> None:
+    """It renames the folder before it deletes it; what a killed one left goes with the next, and nothing else beside it does."""
+    world.run("setup")
+    left = world.home.with_name("home.removing-123")
+    shutil.copytree(world.home, left, symlinks=True)
+    others = [world.home.with_name(name) for name in ("home.removing-x", "home2.removing-1", "home.old")]
+    for other in others:
+        other.mkdir()
+    assert world.run("setup", "--remove") == (0, "", f"slicegrep: removed {world.home}\n")
+    assert [path.exists() for path in (world.home, left, *others)] == [False, False, True, True, True]
+    left.mkdir()
+    assert world.run("setup", "--remove")[0] == 0
+    assert not left.exists()
+
+
+def test_remove_takes_the_models_that_the_readme_has_put_there(world: World) -> None:
+    """`models` is a folder of the home folder as any other; what a link in it leads to stays."""
+    elsewhere = world.folder / "elsewhere"
+    elsewhere.mkdir()
+    (world.home / "models").mkdir(parents=True)
+    (world.home / "models" / "one").symlink_to(elsewhere)
+    assert world.run("setup", "--remove")[0] == 0
+    assert (world.home.exists(), elsewhere.exists()) == (False, True)
+
+
+def test_remove_does_what_it_can_where_the_folder_cannot_be_renamed(world: World) -> None:
+    """A mount, a folder above that is not ours; here a file has the name: it is deleted where it is."""
+    world.run("setup")
+    taken = lambda: world.home.with_name(f"home.removing-{os.getpid()}").write_text("")  # noqa: E731
+    code, _, err = world.run("setup", "--remove", prepare=taken)
+    assert (code, err) == (0, f"slicegrep: removed {world.home}\n")
     assert not world.home.exists()
 
 

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,16 +29,22 @@ def home(tmp_path: Path) -> Iterator[House]:
         yield made
 
 
-def command(home: House, program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run the doctor or set-up as `bin/slicegrep` does."""
-    return subprocess.run(
+def start(home: House, program: str, *words: str, **variables: str) -> subprocess.Popen[str]:
+    """Start the doctor or set-up as `bin/slicegrep` does."""
+    return subprocess.Popen(
         [sys.executable, "-I", "-S", "-B", str(ROOT / "plugin" / "slicegrep" / program), *words],
         env=home.environment(**variables),
-        capture_output=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         text=True,
-        timeout=120,
-        check=False,
     )
+
+
+def command(home: House, program: str, *words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run the doctor or set-up to its end."""
+    process = start(home, program, *words, **variables)
+    out, err = process.communicate(timeout=120)
+    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
 def told(home: House, **variables: str) -> tuple[str, str, str]:
@@ -132,6 +139,60 @@ def test_remove_ends_the_engine_and_nothing_is_made_again(home: House) -> None:
     assert home.fire("pre-read", home.payload("Read", {"file_path": str(path)})) == b""
     assert home.processes() == []
     assert not home.home.exists()
+
+
+def test_remove_works_while_hooks_do(home: House) -> None:
+    """Byte code, marks and rows that they write do not stand in its way, and none is left afterwards."""
+    path = home.file("core.py", large_module())
+    (home.home / "pyc").unlink()  # of its own: the hooks write it while it is deleted
+    over = threading.Event()
+
+    def reads(number: int) -> None:
+        while not over.is_set():
+            payload = home.payload("Read", {"file_path": str(path)})
+            home.fire("pre-read", {**payload, "session_id": f"s-{number}-{time.monotonic_ns()}"})
+
+    with ThreadPoolExecutor(3) as pool:
+        sessions = [pool.submit(reads, number) for number in range(3)]
+        until((home.home / "run" / "engine.lock").exists, "an engine")
+        done = command(home, "install.py", "setup", "--remove")
+        over.set()
+        for session in sessions:
+            session.result()
+    assert (done.returncode, done.stderr) == (0, f"slicegrep: removed {home.home}\n")
+    assert not home.home.exists()
+    assert not list(home.folder.glob("home.*"))
+
+
+def test_remove_ends_an_engine_that_was_stopped(home: House) -> None:
+    """SIGSTOP by somebody: it goes on, and leaves, at once."""
+    os.kill(home.start(), signal.SIGSTOP)
+    done = command(home, "install.py", "setup", "--remove")
+    assert (done.returncode, done.stderr) == (0, f"slicegrep: removed {home.home}\n")
+    assert home.processes() == []
+
+
+def test_remove_says_what_it_waits_for(home: House) -> None:
+    """Of an engine that is long about leaving, one line names the process; nothing is deleted as long as it is there."""
+    home.run.mkdir(mode=0o700)
+    code = (
+        "import fcntl, os, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); f = open(sys.argv[1], 'w')\n"
+        "fcntl.flock(f, fcntl.LOCK_EX); f.write(str(os.getpid())); f.flush(); print(flush=True); time.sleep(600)"
+    )
+    words = [sys.executable, "-c", code, str(home.run / "engine.lock")]
+    with subprocess.Popen(words, stdout=subprocess.PIPE) as stuck:
+        try:
+            assert stuck.stdout
+            stuck.stdout.readline()
+            with start(home, "install.py", "setup", "--remove") as removal:
+                assert removal.stderr
+                line = removal.stderr.readline()
+                assert line == f"slicegrep: waiting for the resident engine, process {stuck.pid}, to end\n"
+                assert home.home.exists()
+                stuck.kill()
+                assert removal.communicate(timeout=120)[1] == f"slicegrep: removed {home.home}\n"
+        finally:
+            stuck.kill()
 
 
 def test_an_engine_that_begins_after_remove_makes_nothing(home: House) -> None:

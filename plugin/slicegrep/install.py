@@ -43,11 +43,11 @@ __all__ = ["HOME_ENTRIES", "last_failure", "main", "retry_at", "set_up"]
 
 HOME_ENTRIES = frozenset(
     {
-        "config.json", "env", "graph", "index", "ledger", "log", "notice", "pyc", "run", "server.sqlite", "server.sqlite-shm",
-        "server.sqlite-wal", "server.sqlite.damaged", "server.tokens", "state", "token", "vocab",
+        "config.json", "env", "graph", "index", "ledger", "log", "models", "notice", "pyc", "run", "server.sqlite",
+        "server.sqlite-shm", "server.sqlite-wal", "server.sqlite.damaged", "server.tokens", "state", "token", "vocab",
     }
 )  # fmt: skip
-"""What slicegrep keeps in its home folder: `--remove` refuses a folder that holds anything else."""
+"""What slicegrep and its documents keep in its home folder: `--remove` refuses a folder that holds anything else."""
 
 _OLDEST_PYTHON = (3, 10)
 _WAIT_SECONDS = 1200  # for another set-up that is at it: longer than one may take
@@ -55,6 +55,12 @@ _RETRY_SECONDS = 600  # after a first failure, doubled by each further one
 _RETRY_MOST_SECONDS = 86_400
 _LOG_BYTES = 262_144
 _LEAVE_SECONDS = 30  # what the resident engine is at is answered first, which takes it ten seconds at most
+_QUIET_SECONDS = (
+    0.5  # a hook that was at work when its folder went away is done by then, and may have made it anew
+)
+_MOST_TIMES = 10  # that what is made anew is removed too, before it must be a session that goes on
+_ASIDE = ".removing-"  # and a process id: what a folder that is being deleted is called
+_DELETE_SECONDS = 5  # for a folder that cannot be renamed, in which hooks go on to write
 _NICENESS = 10  # the session's own work goes first
 
 _STARTED = "slicegrep is setting up its Python environment in the background, once; until it is ready nothing changes."
@@ -66,9 +72,18 @@ def main(words: Sequence[str]) -> int:
     """Run a command: `setup [--quiet] [--remove]`, `background`. Returns the exit status: 0, or 2 on an error."""
     parser = argparse.ArgumentParser(prog="slicegrep", description="Set slicegrep up, or take it away.")
     commands = parser.add_subparsers(dest="command", required=True)
-    setup = commands.add_parser("setup", help="make the environment, fetch the vocabulary, and wait for it")
+    setup = commands.add_parser(
+        "setup",
+        help="make the environment, fetch the vocabulary, and wait for it",
+        description="Make the Python environment and fetch the vocabulary, as far as they are missing, and wait for it. "
+        "A resident engine that crashes switched off is switched on again.",
+    )
     setup.add_argument("--quiet", action="store_true", help="say nothing but errors")
-    setup.add_argument("--remove", action="store_true", help="delete slicegrep's home folder instead")
+    setup.add_argument(
+        "--remove",
+        action="store_true",
+        help="end the resident engine, and delete slicegrep's home folder, instead",
+    )
     commands.add_parser("background", help="for the SessionStart hook: start it, and return at once")
     commands.add_parser("work", help="what `background` starts")
     chosen = parser.parse_args(words)
@@ -144,26 +159,49 @@ def _setup(environment: Mapping[str, str], *, quiet: bool, remove: bool) -> int:
     if sys.version_info < _OLDEST_PYTHON:
         print(f"slicegrep: Python 3.10 or later is needed, this is {sys.version.split()[0]}", file=sys.stderr)  # noqa: T201
         return 2
+    trouble = _removal_trouble(environment, say) if remove else _set_up_trouble(environment, say)
+    if not trouble:
+        return 0
+    print(f"slicegrep: {'removal' if remove else 'set-up'} failed: {trouble}", file=sys.stderr)  # noqa: T201
+    return 2
+
+
+def _set_up_trouble(environment: Mapping[str, str], say: Callable[[str], None]) -> str:
+    """Set up; returns what a person is to be told when it fails, "" otherwise."""
     try:
         place = Place.find(environment)
-        if remove:
-            _remove(place, say)
-        else:
-            set_up(place, say, _WAIT_SECONDS)
-            seen.switch_on(str(place.home))
-            say(f"ready in {place.home}")
-    except Busy as other:
-        trouble = f"another set-up (process {other}) is still at work"
-    except SetUpError as error:
-        trouble = str(error)
+    except PermissionError as error:  # the folder is somebody else's: nothing was tried
+        return f"{error.filename}: {error.strerror} (see slicegrep doctor)"
     except OSError as error:
-        trouble = explained(str(error))
+        return explained(str(error))
+    try:
+        set_up(place, say, _WAIT_SECONDS)
+        seen.switch_on(str(place.home))
+        say(f"ready in {place.home}")
+    except Busy as other:
+        return f"another set-up (process {other}) is still at work"
+    except SetUpError as error:
+        return str(error)
+    except OSError as error:
+        return explained(str(error))
     except KeyboardInterrupt:
-        trouble = "interrupted; run it again to go on"
-    else:
-        return 0
-    print(f"slicegrep: set-up failed: {trouble}", file=sys.stderr)  # noqa: T201
-    return 2
+        return "interrupted; run it again to go on"
+    return ""
+
+
+def _removal_trouble(environment: Mapping[str, str], say: Callable[[str], None]) -> str:
+    """Remove the home folder; returns what a person is to be told when that fails, "" otherwise."""
+    try:
+        _remove(Place.find(environment), say)
+    except Busy as other:
+        return f"a set-up (process {other}) is at work"
+    except SetUpError as error:
+        return str(error)
+    except OSError as error:
+        return f"{error.filename or ''}: {error.strerror or error}".removeprefix(": ")
+    except KeyboardInterrupt:
+        return "interrupted; run it again to go on"
+    return ""
 
 
 def _background(environment: Mapping[str, str]) -> int:
@@ -178,8 +216,9 @@ def _background(environment: Mapping[str, str]) -> int:
         place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         (place.home / "log").mkdir(mode=0o700, exist_ok=True)
         log = place.home / "log" / "setup.log"
-        fresh = not log.exists() or log.stat().st_size > _LOG_BYTES
-        with log.open("wb" if fresh else "ab") as output:
+        if log.exists() and log.stat().st_size > _LOG_BYTES:
+            log.unlink()
+        with log.open("ab") as output:  # two set-ups may write into it
             log.chmod(0o600)
             subprocess.Popen(
                 [sys.executable, "-I", "-B", str(Path(__file__).resolve()), "work"],
@@ -238,25 +277,74 @@ def _notify(place: Place, message: str) -> None:
 
 
 def _remove(place: Place, say: Callable[[str], None]) -> None:
+    """Delete the home folder, and what hooks that were at work make anew. Raises SetUpError, Busy (a set-up), OSError."""
     home = place.home
+    for left in _set_aside(home):  # an earlier removal was interrupted
+        _delete(left)
     if not home.exists():
         say(f"there is no {home}")
         return
-    names = {entry.name for entry in home.iterdir()}
-    foreign = sorted(names - HOME_ENTRIES)
+    for _ in range(_MOST_TIMES):
+        _check_ours(home)
+        if place.beside("lock").is_file():
+            with held(place.beside("lock"), 0):
+                pass  # nobody is setting up; an open file could not be deleted everywhere
+        _take_away(home, say)
+        time.sleep(_QUIET_SECONDS)
+        if not home.exists():
+            say(f"removed {home}")
+            return
+    raise SetUpError(f"{home} was deleted, and sessions make it anew: end them, and run this again")
+
+
+def _check_ours(home: Path) -> None:
+    """Raise SetUpError where the folder is not slicegrep's alone."""
+    foreign = sorted({entry.name for entry in home.iterdir()} - HOME_ENTRIES)
     if foreign or home.is_symlink() or home in (Path.home(), Path(home.anchor)):
         what = f"it holds {', '.join(foreign[:5])}" if foreign else "it is no folder of slicegrep's alone"
         raise SetUpError(f"{home} is left as it is: {what}")
-    with held(place.beside("lock"), 0):
-        pass  # nobody is setting up; an open file could not be deleted everywhere
+
+
+def _take_away(home: Path, say: Callable[[str], None]) -> None:
+    """End the engine, and delete the folder: renamed first, so that from one moment on no hook finds anything in it."""
+    aside = home.with_name(f"{home.name}{_ASIDE}{os.getpid()}")
     try:
-        with seen.kept_away(str(home), _LEAVE_SECONDS):
-            shutil.rmtree(home)
+        with seen.kept_away(
+            str(home),
+            _LEAVE_SECONDS,
+            lambda engine: say(f"waiting for the resident engine, process {engine}, to end"),
+        ):
+            try:
+                home.rename(aside)
+            except OSError:  # where something is mounted, or the folder above is not ours
+                aside = home
+            _delete(aside)
     except Busy as engine:
         raise SetUpError(
-            f"the resident engine (process {engine}) does not end; end it and run this again"
+            f"the resident engine (process {engine}) does not end; end it (kill -9 {engine}) and run this again"
         ) from engine
-    say(f"removed {home}")
+
+
+def _set_aside(home: Path) -> list[Path]:
+    """Return the folders that a removal of this home folder renamed and did not delete to the end."""
+    found = []
+    with suppress(OSError):
+        for path in home.parent.iterdir():
+            name, _, number = path.name.rpartition(_ASIDE)
+            if name == home.name and number.isdigit() and path.is_dir() and not path.is_symlink():
+                found.append(path)
+    return found
+
+
+def _delete(folder: Path) -> None:
+    """Delete a folder in which others may still write. Raises OSError."""
+    until = time.monotonic() + _DELETE_SECONDS
+    while folder.exists():
+        if time.monotonic() >= until:
+            shutil.rmtree(folder)  # says what is in the way
+        shutil.rmtree(folder, ignore_errors=True)  # goes on to what can be deleted, the environment above all
+        if folder.exists():
+            time.sleep(_QUIET_SECONDS / 10)
 
 
 if __name__ == "__main__":
