@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from resident_stand import House, copied_plugin, house, large_module, until
+from slicegrep import ledger
 
 DAY = 86_400
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
@@ -191,6 +196,130 @@ def test_an_engine_that_is_told_to_end_answers_what_it_is_at_first(faulty: House
     assert faulty.rows("fail") == []
     assert b"updatedInput" in read(faulty, core, "s-2")
     faulty.engine(not_=engine)
+
+
+@contextmanager
+def asked(home: House, event: str, payload: dict[str, Any]) -> Iterator[socket.socket]:
+    """Yield a connection over which a question was sent, as `ask.ask` does it, and whose answer nobody has read yet."""
+    variables = home.environment()
+    named = [f"{name}={variables[name]}" for name in variables if name.startswith(("SLICEGREP_", "HOME"))]
+    head = "\0".join([event, str(home.root), str(home.project), "60000", *named]).encode()
+    data = json.dumps(payload).encode()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+        connection.connect(str(home.run / "engine.sock"))
+        assert connection.recv(1) == b"+"
+        connection.sendall(b"slicegrep 1 %d %d\n" % (len(head), len(data)) + head + data)
+        yield connection
+
+
+def found_in(home: House, path: Path) -> dict[str, Any]:
+    """Return the payload behind a grep that found a line of a file."""
+    response = {"stdout": f"{path.name}:3:    total = left * 1\n", "stderr": "", "interrupted": False}
+    command = f"grep -n total {path.name} /dev/null"
+    more = {"tool_response": response, "hook_event_name": "PostToolUse"}
+    return home.payload("Bash", {"command": command}, **more)
+
+
+def test_callers_that_are_gone_leave_nothing_behind(faulty: House) -> None:
+    """What they were not shown is not counted, and holds no lock: reads again can be told from first ones (`ledger.settle`)."""
+    slow, core = (faulty.file(name, large_module()) for name in ("slow.py", "core.py"))
+    (faulty.folder / "go").touch()
+    assert b"updatedInput" in read(faulty, core, "s-0")
+    engine = faulty.start() if not faulty.engines() else faulty.engine()
+    narrowed = read(faulty, slow, "s-1")
+    given = json.loads(narrowed)["hookSpecificOutput"]["updatedInput"]
+    lines = slow.read_text().split("\n")[given["offset"] - 1 :][: given["limit"]]
+    shown = {
+        "filePath": str(slow),
+        "content": "\n".join(lines),
+        "totalLines": len(slow.read_text().split("\n")),
+    }
+    shown |= {"numLines": len(lines), "startLine": given["offset"]}
+    faulty.calls -= 1
+    more = {"tool_response": {"type": "text", "file": shown}, "hook_event_name": "PostToolUse"}
+    delivered = faulty.payload("Read", given, **more)
+    for event, payload in (("post-search", found_in(faulty, slow)), ("post-read", delivered)):
+        for name in ("go", "reached"):
+            (faulty.folder / name).unlink(missing_ok=True)
+        with asked(faulty, event, payload):
+            until((faulty.folder / "reached").exists, "the question, being answered")
+        (faulty.folder / "go").touch()
+    assert faulty.ask("post-search", found_in(faulty, core))[0] == "answered"
+    until(lambda: faulty.rows("annotate"), "the row of the one that was answered")
+    assert ledger.settle(str(faulty.home), 30)
+    assert len(faulty.rows("annotate")) == 1
+    assert faulty.rows("read") == []
+    assert faulty.engines() == [engine]
+
+
+def test_a_worker_that_is_asked_without_a_pause_counts_as_it_goes(home: House) -> None:
+    """Rows come while it is asked, and no more locks are held than there are workers."""
+    core = home.file("core.py", large_module())
+    engine = home.start()
+    ends = time.monotonic() + 3
+
+    def locks() -> int:
+        found = 0
+        for pid in home.workers(engine):
+            with suppress(OSError):
+                names = [os.readlink(entry.path) for entry in os.scandir(f"/proc/{pid}/fd")]
+                found += sum(name.endswith("/counting") for name in names)
+        return found
+
+    def ask_on() -> int:
+        answers = 0
+        while time.monotonic() < ends:
+            with asked(home, "post-search", found_in(home, core)) as connection:
+                answers += connection.recv(1 << 16).startswith(b"ok ")
+        return answers
+
+    with ThreadPoolExecutor(5) as pool:
+        asking = [pool.submit(ask_on) for _ in range(4)]
+        most = 0
+        while time.monotonic() < ends:
+            most = max(most, locks())
+            time.sleep(0.05)
+        answered = sum(one.result() for one in asking)
+        rows = len(home.rows("annotate"))
+    assert answered > 20
+    assert rows > answered - 10
+    assert most <= len(home.workers(engine))
+
+
+def test_what_is_counted_outlives_the_engine(faulty: House) -> None:
+    """Its first process is killed while a worker answers: the answer comes, and its row is written."""
+    slow = faulty.file("slow.py", large_module())
+    engine = faulty.start()
+    with asked(faulty, "post-search", found_in(faulty, slow)) as connection:
+        until((faulty.folder / "reached").exists, "the question, being answered")
+        os.kill(engine, signal.SIGKILL)
+        faulty.gone(engine)
+        (faulty.folder / "go").touch()
+        assert connection.recv(1 << 16).startswith(b"ok ")
+    until(lambda: faulty.rows("annotate"), "its row")
+    until(lambda: not faulty.processes(), "the end of its workers")
+
+
+def test_who_asks_while_a_delivery_is_counted_goes_to_another_worker(faulty: House) -> None:
+    """A large file takes long to count; nobody waits for it."""
+    counted = faulty.root / "plugin" / "slicegrep" / "hook" / "counted.py"
+    text = counted.read_text("utf-8")
+    mark = "            write(exact_encoder(vocabulary))\n"
+    assert text.count(mark) == 1
+    slow = 'import time\n            while not os.path.exists(os.environ["HOME"] + "/go"): time.sleep(0.02)\n'
+    counted.write_text(text.replace(mark, f"            {slow}{mark}"), "utf-8")
+    core = faulty.file("core.py", large_module())
+    engine = faulty.start()
+    with asked(faulty, "post-search", found_in(faulty, core)) as connection:
+        assert connection.recv(1 << 16).startswith(b"ok ")
+        assert connection.recv(1) == b"", "the answer is whole before it is counted"
+    for _ in range(3):
+        assert faulty.ask("pre-read", ASKING)[0] == "answered"
+    assert faulty.rows("annotate") == []
+    assert len(faulty.workers(engine)) == 2
+    (faulty.folder / "go").touch()
+    until(lambda: faulty.rows("annotate"), "its row")
 
 
 def test_an_engine_whose_socket_was_removed_leaves(home: House) -> None:

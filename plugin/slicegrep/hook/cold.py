@@ -40,6 +40,7 @@ def run(event: str, data: bytes, call: str) -> None:
             sys.stdout.write(answer.decode())
             sys.stdout.flush()
     except Exception as error:  # noqa: BLE001 (the process boundary: no fault of ours may reach the session)
+        work.forget()
         work.note_failure(error)
     finally:
         end(mark)

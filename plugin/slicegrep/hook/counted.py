@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
+from io import FileIO
 
 from slicegrep import ledger, render
 from slicegrep.hook.call import Call  # noqa: TC001 (as above)
@@ -102,9 +103,10 @@ def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]
     if not os.path.isdir(vocabulary):
         write(None)
         return
-    handle = -1
+    lock: FileIO | None = None
     with suppress(OSError, ImportError):
-        handle = ledger.uncounted(call.home, shared=True)
+        # As an object, so that it is freed with the work where that is dropped.
+        lock = FileIO(ledger.uncounted(call.home, shared=True), "r")
 
     def count_and_write() -> None:
         from slicegrep.tokens import exact_encoder  # noqa: PLC0415 (3 ms, which the answer does not wait for)
@@ -112,7 +114,7 @@ def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]
         try:
             write(exact_encoder(vocabulary))
         finally:
-            if handle >= 0:
-                os.close(handle)
+            if lock:
+                lock.close()
 
     call.later.append(count_and_write)

@@ -88,6 +88,10 @@ class Event:
             )
         return b"" if answer is None else json.dumps(answer, allow_nan=False).encode()
 
+    def forget(self) -> None:
+        """Drop what was to be done once the answer is out: it never was. What that holds open is closed."""
+        self.later.clear()
+
     def note_failure(self, error: BaseException) -> None:
         """Mend byte code that was cut off, and record what failed and where in our code, without any text of the session.
 

@@ -9,7 +9,6 @@ import signal
 import socket
 import sys
 import time
-from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -40,7 +39,9 @@ MOST_PAYLOAD = 64_000_000
 ARRIVE_SECONDS = 2.0
 """How long a question may take to arrive, once it has begun."""
 SOON_SECONDS, QUIET_SECONDS = 0.02, 0.2
-"""Without a question, before a worker does what is left of the last ones, and before it tidies up."""
+"""Without a question, before a worker makes what a read may need, and before it tidies up."""
+MOST_ANSWERS = 50
+"""After which a worker tidies up though it is asked all the time."""
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
@@ -66,49 +67,53 @@ class _Question:
 
 
 def work(channel: socket.socket, place: Place, identities: Identities) -> NoReturn:
-    """Answer the connections that come over `channel` until it is closed, then end the process."""
+    """Answer the connections that come over `channel` until it is closed, then end the process.
+
+    What an answer leaves to be done is done before the next question is asked for: nothing piles up, and who comes
+    meanwhile goes to another worker.
+    """
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even in a call that does not return
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    gc.disable()  # it would collect while somebody waits; it is done when nobody does
+    gc.disable()  # it would collect while somebody waits
     memory = Memory(place.most_memory * 2 // 3)  # the rest is for what an event needs for itself
-    later: deque[Callable[[], None]] = deque()
     before = _resident()
-    tidy = True
+
+    def tidy_up() -> None:
+        memory.settle()
+        gc.collect()
+        if _resident() - before > place.most_memory:
+            channel.shutdown(socket.SHUT_RD)  # what was handed over by now is answered, then it ends
+
+    verdict = IDLE
+    later: list[Callable[[], None]] = []
+    answers = 0
+    """Since it tidied up."""
     while True:
-        pause = (
-            memory.forget_conversations(time.monotonic())
-            if tidy
-            else SOON_SECONDS
-            if later
-            else QUIET_SECONDS
-        )
+        if memory.has_more():
+            pause: float | None = SOON_SECONDS
+        else:
+            pause = QUIET_SECONDS if answers else memory.forget_conversations(time.monotonic())
         if not select.select([channel], [], [], pause)[0]:
-            if tidy:
-                continue
-            if later:
-                _do(later.popleft())
-            elif memory.has_more():
+            if memory.has_more():
                 _do(memory.complete_one)
-            else:
-                _do(
-                    partial(sweep, place.home)
-                )  # what old sessions left goes, though nobody reads a large file
-                memory.settle()
-                gc.collect()
-                tidy = True
-                if _resident() - before > place.most_memory:
-                    channel.shutdown(socket.SHUT_RD)  # what was handed over by now is answered, then it ends
+            elif answers:
+                # What old sessions left goes, though nobody reads a large file.
+                _do(partial(sweep, place.home))
+                tidy_up()
+                answers = 0
             continue
         told, files, _, _ = socket.recv_fds(channel, 1, 1)
         if not told:
-            for one in later:
-                _do(one)
             os._exit(0)
-        tidy = False
-        verdict = IDLE
         for file in files:
             with socket.socket(fileno=file) as connection:
-                verdict = _serve(connection, place, identities, memory, later)
+                verdict, later = _serve(connection, place, identities, memory)
+        while later:
+            _do(later.pop(0))
+        answers += 1
+        if answers >= MOST_ANSWERS:
+            tidy_up()
+            answers = 0
         channel.send(verdict)
 
 
@@ -121,26 +126,21 @@ def _do(work: Callable[[], None]) -> None:
 
 
 def _serve(
-    connection: socket.socket,
-    place: Place,
-    identities: Identities,
-    memory: Memory,
-    later: deque[Callable[[], None]],
-) -> bytes:
-    """Answer one connection; returns what to tell the supervisor."""
+    connection: socket.socket, place: Place, identities: Identities, memory: Memory
+) -> tuple[bytes, list[Callable[[], None]]]:
+    """Answer one connection; returns what to tell the supervisor, and what is to be done when the answer is out."""
     try:
         connection.settimeout(ARRIVE_SECONDS)
         question = _received(connection)
         if question is None or _gone(connection):
-            return IDLE
+            return IDLE, []
         told = _refusal(question, place, identities)
         if told:
             connection.sendall(told + b" 0\n")
-            return LEAVE if told == GO else IDLE
-        later.extend(_answer(connection, question, memory))
+            return LEAVE if told == GO else IDLE, []
+        return IDLE, _answer(connection, question, memory)
     except OSError:  # who asked is gone, or never said all of it
-        return IDLE
-    return IDLE
+        return IDLE, []
 
 
 def _refusal(question: _Question, place: Place, identities: Identities) -> bytes:
@@ -164,21 +164,25 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
 
 
 def _answer(connection: socket.socket, question: _Question, memory: Memory) -> list[Callable[[], None]]:
-    """Answer a question; returns what is to be done later. Raises OSError where who asked is gone."""
+    """Answer a question; returns what is to be done when the answer is out. Raises OSError where who asked is gone."""
     settings = Settings.from_environment(question.environment)
     seconds = min(question.seconds, seconds_for(question.event, settings))
     signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.05))
     event = Event(question.event, question.payload, question.environment)
     try:
         said = event.answer(settings, memory)
-        reply = OK + b" %d\n" % len(said) + said
     except Exception:  # noqa: BLE001 (the process boundary; who asked tries it alone, and records what fails then)
-        reply = OTHER + b" 0\n"
+        event.forget()
+        said = None
     finally:
         os.chdir("/")
         signal.setitimer(signal.ITIMER_REAL, 0)
     connection.settimeout(ARRIVE_SECONDS)
-    connection.sendall(reply)
+    try:
+        connection.sendall(OTHER + b" 0\n" if said is None else OK + b" %d\n" % len(said) + said)
+    except OSError:  # nobody was shown what would be counted
+        event.forget()
+        raise
     return event.later
 
 
