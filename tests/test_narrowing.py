@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -206,3 +207,21 @@ def test_a_file_that_rg_cannot_read_is_not_lost(many: tuple[Path, dict[str, byte
     folder, files = many
     asked = [*files, "d0/gone.py"]
     assert narrowed(str(folder), asked, [ready("needle")], view=None, prefix="")[0] == asked
+
+
+def test_rg_is_not_started_for_a_word_of_most_files(tmp_path: Path) -> None:
+    """It would leave them all; a rarer part of words is asked for."""
+    started: list[object] = []
+    sys.addaudithook(lambda event, what: started.append(what) if event == "subprocess.Popen" else None)
+    names = [f"{number}.py" for number in range(4_000)]
+    texts = [
+        f"needle_{number} = 1\n{'thread' if number % 4 else 'other'}_{number} = 2\n"
+        for number in range(4_000)
+    ]
+    view = view_of([source_of(name, text.encode()) for name, text in zip(names, texts, strict=True)])
+    view._given = {}
+    for text in ("needle", "needle|thread"):
+        assert narrowed(str(tmp_path), names, [ready(text)], view=view, prefix="")[0] == names
+        assert not started
+    narrowed(str(tmp_path), names, [ready("hread")], view=view, prefix="")
+    assert started

@@ -35,6 +35,8 @@ _FOR_RIPGREP = 4_000
 """From so many files on, rg reads them instead: on two cores both take 21 ms a thousand files, and rg uses every further core."""
 _IN_MEMORY = 0.5
 """Not where the texts of such a share of them are in memory: RE2 takes 4 ms a thousand then."""
+_EVERYWHERE = 0.5
+"""Nor where such a share of the files holds all that an expression asks for."""
 _ARGUMENTS = 500_000  # bytes of paths for one run; Linux allows 2 MB with the environment, macOS 1 MB
 
 
@@ -60,11 +62,19 @@ def narrowed(
                 found[number] = _allowed(files, allowed | view.files_untold, view, prefix)
                 untold.remove(number)
     in_memory = view is not None and view.texts_kept >= _IN_MEMORY * len(files)
-    if untold and len(files) >= _FOR_RIPGREP and os.name != "nt" and not in_memory:
-        left = _by_ripgrep(root, files, [expression for number in untold for expression in groups[number]])
+    rest = [expression for number in untold for expression in groups[number]]
+    useful = rest and len(files) >= _FOR_RIPGREP and os.name != "nt" and not in_memory
+    if useful and not (view is not None and any(_is_everywhere(one, view, len(files)) for one in rest)):
+        left = _by_ripgrep(root, files, rest)
         for number in untold:
             found[number] = left
     return found
+
+
+def _is_everywhere(expression: Expression, view: View, files: int) -> bool:
+    """Whether all the words of an expression stand in most files: rg would leave few out, and MOST_HITS are found in the first."""
+    pieces = [piece for literal in expression.literals for piece, _, _ in _pieces(literal)]
+    return pieces != [] and min([view.count_with([piece]) for piece in pieces]) >= _EVERYWHERE * files
 
 
 def _allowed(files: Sequence[str], allowed: set[int], view: View, prefix: str) -> Sequence[str]:
