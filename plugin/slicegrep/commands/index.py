@@ -122,7 +122,7 @@ def _report(view: View, home: str, seconds: float) -> IndexReport:
         seconds=round(seconds, 3),
         files=len(rows),
         languages=dict(Counter(row.language or row.kind for row in searched).most_common()),
-        symbols=sum(len(view.symbols_of(row.id)) for row in searched),
+        symbols=sum(end - first for first, end in (view.symbol_ids(row.id) for row in searched)),
         chunks=view.chunk_count,
         skipped=[Skipped(path=path, why=why) for path, why in view.skipped.items()],
         notes=[*_graph(view, home), *view.notes],
