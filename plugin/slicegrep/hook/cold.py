@@ -55,11 +55,12 @@ def note(event: str, cause: str) -> None:
 
 
 def _do_apart(work: list[Callable[[], None]]) -> None:
-    """Do what nobody waits for in a process of its own: neither the launcher nor the client waits for its end."""
+    """Do what nobody waits for in a process of its own: neither the launcher nor the client waits for its end.
+
+    Where there can be none, it is done in this one, which ends then.
+    """
     faulthandler.cancel_dump_traceback_later()  # its thread does not survive a fork, and would be waited for ever
-    try:
-        if not hasattr(os, "fork"):
-            return
+    with suppress(OSError):
         nowhere = os.open(os.devnull, os.O_RDWR)
         for descriptor in (
             0,
@@ -67,18 +68,18 @@ def _do_apart(work: list[Callable[[], None]]) -> None:
             2,
         ):  # before the fork: the launcher reads until the last of the two has let go
             os.dup2(nowhere, descriptor)
-        if os.fork():
-            return
-    except OSError:
-        return
+        if hasattr(os, "fork"):
+            if os.fork():
+                return
+            os.setsid()
+            os.nice(NICE)
     try:
-        os.setsid()
-        os.nice(NICE)
         _arm(LATER_SECONDS)
         for one in work:
-            one()
+            with suppress(Exception):  # the next one is no worse for it
+                one()
     finally:
-        os._exit(0)
+        leave()
 
 
 def leave() -> None:

@@ -95,12 +95,14 @@ def _added(count: Callable[[str], int], own: Mapping[str, object], said: Mapping
 
 
 def _afterwards(call: Call, write: Callable[[Callable[[str], int] | None], None]) -> None:
-    """Have `write` done with the exact counter once the answer is out; at once, without one, where there is no vocabulary.
+    """Have `write` done with the exact counter once the answer is out.
+
+    At once, without one, where there is no vocabulary, or no process beside this one can do it later (Windows).
 
     Who wants the ledger's rows waits for those that are on their way (`ledger.settle`).
     """
     vocabulary = os.path.join(call.home, "vocab")
-    if not os.path.isdir(vocabulary):
+    if not os.path.isdir(vocabulary) or not hasattr(os, "fork"):
         write(None)
         return
     lock: FileIO | None = None
