@@ -80,7 +80,7 @@ def _delivered(whole: int, source: Path) -> str:
 def _reason(source: Path, error: TrialError) -> str:
     settings = Settings.from_environment(os.environ)
     size = source.stat().st_size
-    if settings.disable:
+    if settings.disabled:
         return "SLICEGREP_HOOK_DISABLE is set"
     if size > settings.max_bytes:
         return f"it has {size} bytes, more than SLICEGREP_HOOK_MAX_BYTES ({settings.max_bytes})"

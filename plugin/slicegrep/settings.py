@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 __all__ = ["KNOBS", "Knob", "Settings"]
+
+_YES = frozenset({"on", "1", "true", "yes"})
+_NO = frozenset({"off", "0", "false", "no"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +23,28 @@ class Knob:
     least: float = 0
     most: float = 1e9
     """Values outside of least..most count as not given."""
+    switch: bool = False
+    """Whether it is either on or off: it reads as `on` or `off`, however that is written, and anything else as not given."""
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Its variable, then that of its plugin option, if it has one."""
+        return (self.variable, *([f"CLAUDE_PLUGIN_OPTION_{self.option.upper()}"] if self.option else []))
+
+    def parsed(self, raw: str) -> int | float | str | None:
+        """Return the value that a text says; None where it says none: it is empty, no number, out of range, no switch's."""
+        text = raw.strip()
+        if self.switch:
+            return "on" if text.lower() in _YES else "off" if text.lower() in _NO else None
+        if isinstance(self.default, str):
+            return text or None
+        try:
+            number = float(text)
+        except ValueError:
+            return None
+        if not self.least <= number <= self.most:  # also false for NaN
+            return None
+        return int(number) if isinstance(self.default, int) else number
 
 
 KNOBS = (
@@ -58,15 +83,23 @@ KNOBS = (
     Knob(
         "exclude", "SLICEGREP_HOOK_EXCLUDE", "", "exclude", "globs, comma-separated, of files to leave alone"
     ),
-    Knob("notice", "SLICEGREP_HOOK_NOTICE", "off", "notice", "on: one line to the person per interception"),
-    Knob("disable", "SLICEGREP_HOOK_DISABLE", "", "", "1 switches every hook off"),
-    Knob("annotate", "SLICEGREP_ANNOTATE", "on", "annotate", "off: leave grep output as it is"),
+    Knob(
+        "notice",
+        "SLICEGREP_HOOK_NOTICE",
+        "off",
+        "notice",
+        "on: one line to the person per interception",
+        switch=True,
+    ),
+    Knob("disable", "SLICEGREP_HOOK_DISABLE", "", "", "1 switches every hook off", switch=True),
+    Knob("annotate", "SLICEGREP_ANNOTATE", "on", "annotate", "off: leave grep output as it is", switch=True),
     Knob(
         "annotate_graph",
         "SLICEGREP_ANNOTATE_GRAPH",
         "off",
         "",
         "on: below annotated output, callers, callees and tests of each function",
+        switch=True,
     ),
     Knob(
         "annotate_timeout_ms",
@@ -83,6 +116,7 @@ KNOBS = (
         "on",
         "",
         "off: no process stays for the next calls; each starts its own",
+        switch=True,
     ),
 )
 
@@ -107,52 +141,37 @@ class Settings:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str]) -> Settings:
-        """Read the knobs: the variable wins over the plugin option, a value that is no number, or out of range, over neither."""
-        kinds = {f.name: f.type for f in fields(cls)}
+        """Read the knobs: the variable wins over the plugin option, a value that says nothing over neither."""
         found: dict[str, int | float | str] = {}
         for knob in KNOBS:
-            for name in (knob.variable, f"CLAUDE_PLUGIN_OPTION_{knob.option.upper()}" if knob.option else ""):
-                raw = environment.get(name, "").strip() if name else ""
-                value = _parse(raw, str(kinds[knob.field]), knob)
+            for name in knob.variables:
+                value = knob.parsed(environment.get(name, ""))
                 if value is not None:
                     found[knob.field] = value
                     break
         return cls(**found)  # type: ignore[arg-type]
 
     @property
+    def disabled(self) -> bool:
+        """Whether every hook is off."""
+        return self.disable == "on"
+
+    @property
     def notice_on(self) -> bool:
         """Whether the person is told of each interception."""
-        return self.notice.lower() in _YES
+        return self.notice == "on"
 
     @property
     def annotate_on(self) -> bool:
         """Whether grep output is annotated."""
-        return self.annotate.lower() not in _NO
+        return self.annotate == "on"
 
     @property
     def resident_on(self) -> bool:
         """Whether the resident engine may be asked and started."""
-        return self.resident.lower() not in _NO
+        return self.resident == "on"
 
     @property
     def annotate_graph_on(self) -> bool:
         """Whether the graph's block stands below annotated output."""
-        return self.annotate_graph.lower() in _YES
-
-
-_YES = frozenset({"on", "1", "true", "yes"})
-_NO = frozenset({"off", "0", "false", "no"})
-
-
-def _parse(raw: str, kind: str, knob: Knob) -> int | float | str | None:
-    if not raw:
-        return None
-    if kind == "str":
-        return raw
-    try:
-        number = float(raw)
-    except ValueError:
-        return None
-    if not knob.least <= number <= knob.most:  # also false for NaN
-        return None
-    return int(number) if kind == "int" else number
+        return self.annotate_graph == "on"
