@@ -22,7 +22,7 @@ def doctor(folder: Path, *words: str, root: Path = ROOT, **variables: str) -> tu
     """Run it under this Python, without its packages, with `folder` as HOME."""
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-B", str(root / "plugin" / "slicegrep" / "doctor.py"), *words],
-        env=bare_environment(folder, SLICEGREP_HOME=str(folder / "home"), **variables),
+        env=bare_environment(folder, **{"SLICEGREP_HOME": str(folder / "home"), **variables}),
         capture_output=True,
         text=True,
         timeout=120,
@@ -75,6 +75,37 @@ def test_before_set_up_it_says_what_to_run(tmp_path: Path) -> None:
     assert f"fail  environment   {KEY} is not there yet" in out
     assert "-> run: slicegrep setup" in out
     assert "interception  not tried" in out
+
+
+def test_it_makes_no_home_folder_by_looking(tmp_path: Path) -> None:
+    """Before set-up and after its removal: nothing of it is there afterwards, and no engine is promised."""
+    found = findings(tmp_path)
+    assert found["home"] == [("ok", f"{tmp_path / 'home'} is not there yet: set-up makes it", "")]
+    assert found["engine"][0][:2] == ("ok", "not running: there is no environment")
+    assert not (tmp_path / "home").exists()
+    (tmp_path / "home").mkdir(mode=0o700)
+    findings(tmp_path)
+    assert not (tmp_path / "home" / "env").exists()
+
+
+def test_a_home_folder_that_cannot_be_made_is_a_fault(tmp_path: Path) -> None:
+    """What is in the way is named."""
+    (tmp_path / "file").write_text("")
+    ((status, text, _),) = findings(tmp_path, SLICEGREP_HOME=str(tmp_path / "file" / "home"))["home"]
+    assert (status, f"{tmp_path / 'file'} cannot be written" in text) == ("fail", True)
+
+
+def test_a_home_folder_that_anybody_may_write_in_is_a_fault(tmp_path: Path) -> None:
+    """The line to mend it can be run as it stands; set-up gives the same reason and speaks of no package index."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home").chmod(0o777)
+    ((status, _, mend),) = findings(tmp_path)["home"]
+    assert (status, mend.rpartition(": ")[2]) == ("fail", f"chmod 700 {tmp_path / 'home'}")
+    install = [sys.executable, "-I", "-S", "-B", str(ROOT / "plugin" / "slicegrep" / "install.py"), "setup"]
+    variables = bare_environment(tmp_path, SLICEGREP_HOME=str(tmp_path / "home"))
+    done = subprocess.run(install, env=variables, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"slicegrep: set-up failed: {tmp_path / 'home'}: Permission denied")
 
 
 def test_a_failed_set_up_is_told_with_its_reason_and_its_next_try(tmp_path: Path) -> None:
@@ -190,6 +221,23 @@ def test_a_home_folder_that_others_read_does_not_keep_a_read_from_being_tried(re
             "SLICEGREP_HOOK_BUDGET=lots is no value for it; 1200 is used",
         ),
         ("SLICEGREP_HOOK_TIMEOUT", "-1", "warn", "SLICEGREP_HOOK_TIMEOUT=-1 is no value for it; 5.0 is used"),
+        ("SLICEGREP_RESIDENT", "ON", "ok", "all at their defaults"),
+        ("SLICEGREP_RESIDENT", "1", "ok", "all at their defaults"),
+        ("SLICEGREP_HOOK_DISABLE", "0", "ok", "SLICEGREP_HOOK_DISABLE=off"),
+        ("SLICEGREP_RESIDENT", "none", "warn", "SLICEGREP_RESIDENT=none is no value for it; on is used"),
+        (
+            "SLICEGREP_ANNOTATE",
+            "disabled",
+            "warn",
+            "SLICEGREP_ANNOTATE=disabled is no value for it; on is used",
+        ),
+        ("SLICEGREP_HOOK_DISABLE", "y", "warn", "SLICEGREP_HOOK_DISABLE=y is no value for it; off is used"),
+        (
+            "CLAUDE_PLUGIN_OPTION_NOTICE",
+            "maybe",
+            "warn",
+            "CLAUDE_PLUGIN_OPTION_NOTICE=maybe is no value for it; off is used",
+        ),
         ("SLICEGREP_HOOK_BUGDET", "9", "warn", "SLICEGREP_HOOK_BUGDET is not a setting"),
         ("SLICEGREP_HOOK_DISABLE", "1", "warn", "SLICEGREP_HOOK_DISABLE is set: every hook is off"),
     ],
@@ -200,6 +248,19 @@ def test_settings_in_force_are_listed_and_mistakes_named(
     """What is not at its default, from where; a value that does not parse, a name that is none, a plugin switched off."""
     first, *_ = findings(tmp_path, **{variable: value})["settings"]
     assert first[:2] == (status, text)
+
+
+def test_a_mistake_is_not_followed_by_a_line_that_denies_it(tmp_path: Path) -> None:
+    """What is at its default is said of the other settings."""
+    _, last = findings(tmp_path, SLICEGREP_HOOK_BUDGET="lots")["settings"]
+    assert last[:2] == ("ok", "the others are at their defaults")
+
+
+def test_a_home_folder_that_is_not_absolute_is_told(tmp_path: Path) -> None:
+    """It would lie in whatever project the session is in, and does not count."""
+    first, *_ = findings(tmp_path, SLICEGREP_HOME="near")["settings"]
+    text = f"SLICEGREP_HOME=near is no absolute path; {tmp_path / '.slicegrep'} is used"
+    assert first == ("warn", text, "it is a path that begins with / or ~/")
 
 
 @pytest.mark.parametrize(
@@ -251,3 +312,14 @@ def test_hooks_that_gave_up_are_counted_with_their_cause(tmp_path: Path) -> None
     ((status, text, mend),) = findings(tmp_path)["ledger"]
     assert (status, text) == ("warn", "3 of 4 times in 7 days a hook gave up and the plain call happened")
     assert mend.startswith("2 times it was pre-read: KeyError")
+
+
+def test_calls_that_passed_while_set_up_was_at_work_are_no_failures(tmp_path: Path) -> None:
+    """It was announced that nothing changes until then: they are told, and nobody is warned."""
+    ledger = tmp_path / "home" / "ledger" / "2026-01.jsonl"
+    ledger.parent.mkdir(parents=True)
+    row = {"t": time.time() - 60, "kind": "fail", "event": "pre-read", "cause": "no environment yet"}
+    ledger.write_text((json.dumps(row) + "\n") * 2)
+    ((status, text, mend),) = findings(tmp_path)["ledger"]
+    assert (status, mend) == ("ok", "")
+    assert text == "no hook failed in the last 7 days (2 rows; 2 calls passed before set-up was done)"

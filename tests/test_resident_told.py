@@ -67,9 +67,22 @@ def test_an_engine_that_runs_is_told_with_its_memory(home: House) -> None:
     assert abs(found.since - time.time()) < 600
     assert 20_000_000 < found.memory < 400_000_000
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.since))
-    assert text.startswith(f"running since {when} (process {engine}, ")
+    assert text.startswith(f"answers, running since {when} (process {engine}, ")
     assert text.endswith(" MB)")
     assert home.ask("pre-read", ASKING)[0] == "answered"
+
+
+def test_one_that_cannot_answer_is_told_with_how_to_end_it(home: House) -> None:
+    """It is asked, not only looked for: one that was stopped holds its lock and its socket all the same."""
+    engine = home.start()
+    os.kill(engine, signal.SIGSTOP)
+    began = time.monotonic()
+    status, text, mend = told(home)
+    assert (status, text.split(":")[0]) == ("warn", f"process {engine} runs and does not answer")
+    assert mend.startswith(f"run: kill -9 {engine} ")
+    assert time.monotonic() - began < 60
+    os.kill(engine, signal.SIGCONT)
+    until(lambda: told(home)[0] == "ok", "an answer")
 
 
 def test_one_that_does_not_run_is_no_fault(home: House) -> None:
@@ -105,6 +118,8 @@ def test_one_that_is_switched_off_is_told(home: House) -> None:
     """SLICEGREP_RESIDENT=off is the person's choice, and no fault."""
     status, text, _ = told(home, SLICEGREP_RESIDENT="off")
     assert (status, text.split(":")[0]) == ("ok", "switched off by SLICEGREP_RESIDENT")
+    engine = home.start()
+    assert f"one that others use runs (process {engine})" in told(home, SLICEGREP_RESIDENT="off")[1]
 
 
 def test_a_folder_that_is_open_to_others_is_told(home: House) -> None:

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from contextlib import suppress
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,8 +23,9 @@ if not __package__:  # run as a file
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from slicegrep.children import CommandError, run
+from slicegrep.home import home_folder
 from slicegrep.install import last_failure, retry_at
-from slicegrep.ledger import rows, settle
+from slicegrep.ledger import TOO_EARLY, rows, settle
 from slicegrep.lock import Busy, held
 from slicegrep.pinned import Place, has_servers, is_ready, missing_modules
 from slicegrep.programs import on_path
@@ -85,7 +85,7 @@ def examine(environment: Mapping[str, str]) -> list[Finding]:
     try:
         place = Place.find(environment)
     except PermissionError as error:
-        mend = "set SLICEGREP_HOME to a folder of yours, or take the others' rights away: chmod 700"
+        mend = f"set SLICEGREP_HOME to a folder of yours, or take the others' rights away: chmod 700 {error.filename}"
         return [_python(), Finding("home", FAIL, f"{error.filename}: {error.strerror}", mend)]
     home = _home(place)
     ready = _environment(place)
@@ -98,7 +98,7 @@ def examine(environment: Mapping[str, str]) -> list[Finding]:
         *_settings(environment),
         _client(),
         _interception(place, home, ready),
-        _engine(place, environment),
+        _engine(place, environment, ready),
         _fail_opens(place),
     ]
 
@@ -111,14 +111,17 @@ def _python() -> Finding:
 
 
 def _home(place: Place) -> Finding:
+    other = "set SLICEGREP_HOME to a folder that can be written"
+    if not os.path.lexists(place.home):  # and it is not made by looking at it
+        above = next(folder for folder in place.home.parents if os.path.exists(folder))
+        if not os.access(above, os.W_OK | os.X_OK):
+            return Finding("home", FAIL, f"{place.home} cannot be made: {above} cannot be written", other)
+        return Finding("home", OK, f"{place.home} is not there yet: set-up makes it")
     try:
-        place.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=place.home) as file:
             file.write(b"x" * 4096)
     except OSError as error:
-        return Finding(
-            "home", FAIL, f"{place.home}: {error}", "set SLICEGREP_HOME to a folder that can be written"
-        )
+        return Finding("home", FAIL, f"{place.home}: {error}", other)
     if sys.platform != "win32" and place.home.stat().st_mode & 0o077:
         return Finding("home", WARN, f"{place.home} can be read by others", f"run: chmod 700 {place.home}")
     return Finding("home", OK, f"{place.home} can be written")
@@ -140,13 +143,14 @@ def _environment(place: Place) -> Finding:
 
 
 def _unready(place: Place) -> Finding:
-    try:
-        with held(place.beside("lock"), 0):
-            pass
-    except Busy as other:
-        return Finding("environment", WARN, f"being set up now (process {other})", "wait a minute")
-    except OSError:
-        pass  # the home folder's own line says so
+    if place.beside("lock").is_file():  # to try it would make it
+        try:
+            with held(place.beside("lock"), 0):
+                pass
+        except Busy as other:
+            return Finding("environment", WARN, f"being set up now (process {other})", "wait a minute")
+        except OSError:
+            pass  # the home folder's own line says so
     failure = last_failure(place)
     if failure:
         wait = max(0, round((retry_at(failure) - time.time()) / 60))
@@ -180,36 +184,42 @@ def _servers(place: Place) -> Finding:
 
 
 def _settings(environment: Mapping[str, str]) -> Iterator[Finding]:
+    mistakes = list(_mistakes(environment))
+    yield from mistakes
     settings = Settings.from_environment(environment)
-    defaults = Settings()
+    if settings.disabled:
+        yield Finding(
+            "settings", WARN, "SLICEGREP_HOOK_DISABLE is set: every hook is off", "unset it to use slicegrep"
+        )
     changed = []
     for knob in KNOBS:
         value = getattr(settings, knob.field)
-        raw = environment.get(knob.variable, "").strip()
-        if (
-            raw
-            and Settings.from_environment({knob.variable: raw}) == defaults
-            and not _says(raw, knob.default)
-        ):
-            text = f"{knob.variable}={raw} is no value for it; {value} is used"
-            yield Finding("settings", WARN, text, f"it is {knob.help}, {knob.default} by default")
         if value != knob.default:
-            changed.append(f"{knob.variable}={value}{'' if raw else ' (plugin option)'}")
+            own = knob.parsed(environment.get(knob.variable, "")) is not None
+            changed.append(f"{knob.variable}={value}{'' if own else ' (plugin option)'}")
+    defaults = "the others are at their defaults" if mistakes else "all at their defaults"
+    yield Finding("settings", OK, ", ".join(changed) or defaults)
+
+
+def _mistakes(environment: Mapping[str, str]) -> Iterator[Finding]:
+    """Tell of values that say nothing, and of names that are none."""
+    settings = Settings.from_environment(environment)
+    for knob in KNOBS:
+        for name in knob.variables:
+            raw = environment.get(name, "").strip()
+            if raw and knob.parsed(raw) is None:
+                what = "on or off: " if knob.switch else ""
+                text = f"{name}={raw} is no value for it; {getattr(settings, knob.field) or 'off'} is used"
+                mend = f"it is {what}{knob.help}, {knob.default or 'off'} by default"
+                yield Finding("settings", WARN, text, mend)
     known = {knob.variable for knob in KNOBS}
     for name in sorted(environment):
         if name.startswith("SLICEGREP_HOOK_") and name not in known:
             yield Finding("settings", WARN, f"{name} is not a setting", "see the README for their names")
-    if settings.disable:
-        yield Finding(
-            "settings", WARN, "SLICEGREP_HOOK_DISABLE is set: every hook is off", "unset it to use slicegrep"
-        )
-    yield Finding("settings", OK, ", ".join(changed) or "all at their defaults")
-
-
-def _says(raw: str, value: float | str) -> bool:
-    with suppress(ValueError):
-        return raw == value if isinstance(value, str) else float(raw) == value
-    return False
+    chosen = environment.get("SLICEGREP_HOME", "")
+    if chosen and not os.path.isabs(os.path.expanduser(chosen)):
+        text = f"SLICEGREP_HOME={chosen} is no absolute path; {home_folder(environment)} is used"
+        yield Finding("settings", WARN, text, "it is a path that begins with / or ~/")
 
 
 def _client() -> Finding:
@@ -249,14 +259,19 @@ def _interception(place: Place, *needed: Finding) -> Finding:
     return Finding(name, OK, trial.text)
 
 
-def _engine(place: Place, environment: Mapping[str, str]) -> Finding:
+def _engine(place: Place, environment: Mapping[str, str], ready: Finding) -> Finding:
     """Tell of the resident engine; without one the hooks work as well, only slower."""
     name, alone = "engine", "each hook starts a process of its own"
-    if not Settings.from_environment(environment).resident_on:
-        return Finding(name, OK, f"switched off by SLICEGREP_RESIDENT: {alone}")
     if not hasattr(socket, "AF_UNIX") or sys.platform == "win32":
         return Finding(name, OK, f"none on this system: {alone}")
     home = str(place.home)
+    engine = seen.running(home)
+    if not Settings.from_environment(environment).resident_on:
+        text = f"switched off by SLICEGREP_RESIDENT: {alone}"
+        left = (
+            f"; one that others use runs (process {engine.pid}), and ends when it is idle" if engine else ""
+        )
+        return Finding(name, OK, text + left)
     until = seen.off_until(home)
     if until:
         text = f"off until {_clock(until)}, as it crashed three times within an hour: {alone}"
@@ -264,11 +279,18 @@ def _engine(place: Place, environment: Mapping[str, str]) -> Finding:
     folder = place.home / "run"
     if folder.is_dir() and folder.stat().st_mode & 0o077:
         return Finding(name, WARN, f"{folder} is open to others: {alone}", f"run: chmod 700 {folder}")
-    engine = seen.running(home)
     if engine is None:
-        return Finding(name, OK, "not running: the next read or search that needs it starts it")
+        starts = "the next read or search that needs it starts it"
+        return Finding(
+            name, OK, f"not running: {starts if ready.status == OK else 'there is no environment'}"
+        )
+    if not seen.answers(home, engine):
+        text = f"process {engine.pid} runs and does not answer: {alone}"
+        return Finding(
+            name, WARN, text, f"run: kill -9 {engine.pid} (the next read or search starts another)"
+        )
     memory = f", {engine.memory / 1e6:.0f} MB" if engine.memory else ""
-    return Finding(name, OK, f"running since {_clock(engine.since)} (process {engine.pid}{memory})")
+    return Finding(name, OK, f"answers, running since {_clock(engine.since)} (process {engine.pid}{memory})")
 
 
 def _clock(when: float) -> str:
@@ -280,12 +302,20 @@ def _fail_opens(place: Place) -> Finding:
     since = time.time() - _RECENT_DAYS * 86_400
     settle(str(place.home))
     recent = [row for row in rows(str(place.home)) if _time(row) >= since]
-    causes = Counter(f"{row.get('event')}: {row.get('cause')}" for row in recent if row["kind"] == "fail")
+    failed = [row for row in recent if row["kind"] == "fail"]
+    causes = Counter(
+        f"{row.get('event')}: {row.get('cause')}" for row in failed if row.get("cause") != TOO_EARLY
+    )
+    early = len(failed) - causes.total()
+    before = f"; {early} {'call' if early == 1 else 'calls'} passed before set-up was done" if early else ""
     if not causes:
-        return Finding("ledger", OK, f"no hook failed in the last {_RECENT_DAYS} days ({len(recent)} rows)")
+        text = f"no hook failed in the last {_RECENT_DAYS} days ({len(recent)} rows{before})"
+        return Finding("ledger", OK, text)
     ((cause, count),) = causes.most_common(1)
     text = f"{causes.total()} of {len(recent)} times in {_RECENT_DAYS} days a hook gave up and the plain call happened"
-    return Finding("ledger", WARN, text, f"{count} times it was {cause}; report that line if it goes on")
+    return Finding(
+        "ledger", WARN, text + before, f"{count} times it was {cause}; report that line if it goes on"
+    )
 
 
 def _time(row: Mapping[str, object]) -> float:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from slicegrep.home import append_private, open_plain, replace_private
 
 __all__ = [
+    "TOO_EARLY",
     "again_tokens",
     "costs_of",
     "keep_costs",
@@ -27,6 +28,8 @@ _ENTRIES = 2_000
 _STALE_SECONDS = 60.0
 """A hook that has not ended by then was killed: its own time limit is 5 s, the client's 10."""
 _SPOOL_BYTES = 64_000_000
+TOO_EARLY = "no environment yet"
+"""The cause of a call that went through while set-up was at work, or had failed, which says so itself: no hook failed."""
 _SPOOL = "reads"
 _SETTLED = "reads.settled"
 
@@ -276,7 +279,7 @@ def _failure(home: str, note: Mapping[str, object]) -> dict[str, object]:
     with suppress(OSError):
         os.unlink(mark)
     if status == "missing":
-        cause = "no environment yet"
+        cause = TOO_EARLY
     elif status in ("126", "127"):
         cause = "the interpreter does not start"
     elif status.isdigit() and int(status) > 128:

@@ -64,8 +64,11 @@ class Reply:
         """Why the plain call happens although the engine had the request; "" where nothing went wrong."""
 
 
-def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
-    """Put an event to the engine of the home folder `home`. `root` is the plugin's folder. Raises nothing."""
+def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) -> Reply:
+    """Put an event to the engine of the home folder `home`. `root` is the plugin's folder. Raises nothing.
+
+    It may take `seconds`; 0: what the settings say.
+    """
     environment = posix.environ
     if environment.get(b"SLICEGREP_RESIDENT", b"").strip().lower() in _NO or not hasattr(_socket, "AF_UNIX"):
         return Reply(COLD)
@@ -82,7 +85,7 @@ def ask(event: str, payload: bytes, home: str, root: str) -> Reply:
         folder = posix.getcwdb()
     except OSError:  # deleted
         return Reply(COLD)
-    seconds = _seconds(event, environment)
+    seconds = seconds or _seconds(event, environment)
     head = [event.encode(), _bytes(root), folder, b"%d" % (seconds * 1000)]
     head += [
         name + b"=" + value

@@ -14,10 +14,11 @@ from slicegrep.lock import Busy, held
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-__all__ = ["Running", "kept_away", "off_until", "running", "switch_on"]
+__all__ = ["Running", "answers", "kept_away", "off_until", "running", "switch_on"]
 
 _LOCK = "engine.lock"
 _KB = 1024
+_ANSWER_SECONDS = 5.0
 _SOON_SECONDS = 2.0  # an engine that is asked to leave, and at nothing, takes a fifth of a second
 
 
@@ -29,6 +30,8 @@ class Running:
     since: float
     memory: int
     """0 where the system does not tell."""
+    root: str
+    """The plugin's folder whose code it runs; "" where it does not tell yet."""
 
 
 def running(home: str) -> Running | None:
@@ -46,10 +49,21 @@ def running(home: str) -> Running | None:
     except OSError:
         return None
     try:
-        since = Path(home, "run", "engine.running").stat().st_mtime
+        mark = Path(home, "run", "engine.running")
+        since = mark.stat().st_mtime
+        root = os.fsdecode(mark.read_bytes()).partition("\n")[2].strip("\n")
     except OSError:  # it has just begun, or is about to end
-        since = lock.stat().st_mtime
-    return Running(pid, since, _memory(pid))
+        since, root = lock.stat().st_mtime, ""
+    return Running(pid, since, _memory(pid), root)
+
+
+def answers(home: str, engine: Running) -> bool:
+    """Whether an engine answers a question that it has nothing to say to; waits a second for its first word at most."""
+    from slicegrep.resident import ask  # noqa: PLC0415 (for systems that have its sockets)
+
+    question = b'{"session_id": "doctor", "tool_name": "Read"}'
+    reply = ask.ask("pre-read", question, home, engine.root, _ANSWER_SECONDS)
+    return reply.verdict == ask.ANSWERED and not reply.why
 
 
 def off_until(home: str) -> float:
