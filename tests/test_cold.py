@@ -64,3 +64,14 @@ def test_what_was_shown_is_recorded_where_no_other_process_can_count_it(
     said, _ = fire(home, missing, "post-search", payload)
     assert b"ember_1" in said
     assert [(row["annotated"], row["exact"]) for row in home.rows("annotate")] == [(1, exact)]
+
+
+def test_where_there_are_no_unix_sockets_nothing_is_loaded_to_mend(tmp_path: Path) -> None:
+    """Windows: the call is answered by its own process, and no byte code is suspected."""
+    home = House(tmp_path)
+    core = home.file("core.py", large_module())
+    payload = home.payload("Read", {"file_path": str(core)})
+    said, loaded = fire(home, "sys.modules['posix'] = None", "pre-read", payload, "-X", "importtime")
+    assert b"updatedInput" in said
+    assert "slicegrep.hook.cold" in loaded
+    assert "slicegrep.bytecode" not in loaded

@@ -52,7 +52,7 @@ def faulty(tmp_path: Path) -> Iterator[House]:
         copied_plugin(made.root, made.home)
         entry = made.root / "plugin" / "slicegrep" / "hook" / "events.py"
         text = entry.read_text("utf-8")
-        mark = "        from slicegrep.hook.call import call_of  # noqa: PLC0415\n"
+        mark = "        call = self._called(payload, warm=kept.warm)\n"
         assert text.count(mark) == 1
         fault = "".join(f"            {line}\n" for line in STUCK.strip().splitlines())
         entry.write_text(text.replace(mark, f"        if kept.warm:\n{fault}{mark}"), "utf-8")
@@ -173,7 +173,9 @@ def test_a_worker_that_crashes_costs_its_call_alone(faulty: House) -> None:
     assert (faulty.run / "engine.off").exists()
     assert not (faulty.run / "engine.running").exists(), "its crash would be counted a second time"
     assert b"updatedInput" in read(faulty, core, "s-4")
-    assert {row["cause"] for row in faulty.rows("fail")} == {"engine: ended before its answer"}
+    told = {(row["cause"], row["session"], row["project"]) for row in faulty.rows("fail")}
+    project = str(faulty.project)
+    assert told == {("engine: ended before its answer", f"s-{n}", project) for n in (0, 1, 3)}
     assert faulty.processes() == []
 
 

@@ -25,7 +25,7 @@ def main() -> None:
         _mend(error)
         return
     if verdict == "answered":
-        cold.note(event, why)
+        cold.note(event, data, why)
     else:
         cold.run(event, data, call)
     if verdict == "start":
@@ -41,7 +41,9 @@ def _asked(event: str, data: bytes, home: str, root: str) -> tuple[str, str]:
         from slicegrep.resident import ask  # noqa: PLC0415 (the path comes first)
 
         reply = ask.ask(event, data, home, root)
-    except Exception as error:  # noqa: BLE001 (no Unix sockets here, byte code that was cut off: the work is done in this process)
+    except ModuleNotFoundError:  # Windows has no such sockets, and no engine
+        return "cold", ""
+    except Exception as error:  # noqa: BLE001 (byte code that was cut off: the work is done in this process)
         _mend(error)
         return "cold", ""
     if reply.verdict == ask.ANSWERED and not reply.why:

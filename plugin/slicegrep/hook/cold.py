@@ -48,10 +48,10 @@ def run(event: str, data: bytes, call: str) -> None:
         _do_apart(work.later)
 
 
-def note(event: str, cause: str) -> None:
-    """Record that the plain call happens because of something outside of this process. Raises nothing."""
+def note(event: str, data: bytes, cause: str) -> None:
+    """Record that the plain call of a payload happens because of something outside of this process. Raises nothing."""
     with suppress(OSError):
-        Event(event, b"", os.environ).note(cause)
+        Event(event, data, os.environ).note(cause)
 
 
 def _do_apart(work: list[Callable[[], None]]) -> None:

@@ -61,9 +61,7 @@ class Event:
         payload = json.loads(self._data)
         if not isinstance(payload, dict):
             return b""
-        from slicegrep.hook.call import call_of  # noqa: PLC0415
-
-        call = self._call = call_of(payload, self._environment, warm=kept.warm, later=self.later)
+        call = self._called(payload, warm=kept.warm)
         answer: dict[str, object] | None = None
         if self.name == "pre-read":
             from slicegrep.hook import read  # noqa: PLC0415
@@ -119,10 +117,26 @@ class Event:
         from slicegrep import ledger  # noqa: PLC0415 (rarely needed)
 
         about = {}
-        if self._call is not None:
-            project = ledger.project_of(self._call.cwd + "/", self._call.cwd)
-            about = {"session": self._call.session, "project": project}
+        call = self._call or self._told()
+        if call is not None:
+            about = {"session": call.session, "project": ledger.project_of(call.cwd + "/", call.cwd)}
         ledger.record(home_folder(self._environment), "fail", event=self.name, cause=cause, **about)
+
+    def _called(self, payload: Mapping[str, object], *, warm: bool = False) -> Call:
+        from slicegrep.hook.call import call_of  # noqa: PLC0415 (after the time limit is set)
+
+        self._call = call_of(payload, self._environment, warm=warm, later=self.later)
+        return self._call
+
+    def _told(self) -> Call | None:
+        """Return the call of an event that somebody else was to answer; None where the payload does not tell."""
+        import json  # noqa: PLC0415 (as above)
+
+        try:
+            payload = json.loads(self._data)
+            return self._called(payload) if isinstance(payload, dict) else None
+        except (ValueError, RecursionError, OSError):
+            return None
 
 
 def begin(event: str, home: str, call: str) -> str:
