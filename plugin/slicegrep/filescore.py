@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -72,7 +71,7 @@ class Scores:
     """Those that were looked into, and what else is among the first FIRST_FILES, best first; only files with something of the query."""
     of: Callable[[int], float]
     """Returns the score of a file by its id, also of those that are not in `files`; 0 where nothing of the query is in it."""
-    chunks: dict[int, float]
+    chunks: list[float]
     """By chunk id: the sum of the keys' impacts times their rarity. Only of the files that were looked into."""
     named: dict[int, float]
     """How far the query names a symbol, 0 to 1, by symbol id; only for symbols of those files."""
@@ -156,7 +155,7 @@ def score_files(
     )
 
 
-def _add(into: defaultdict[int, float], ids: array[int], impacts: bytes, weight: float) -> None:
+def _add(into: list[float], ids: array[int], impacts: bytes, weight: float) -> None:
     share = weight / 255
     for at, impact in zip(ids, impacts, strict=True):
         into[at] += impact * share
@@ -164,8 +163,8 @@ def _add(into: defaultdict[int, float], ids: array[int], impacts: bytes, weight:
 
 def _chunk_scores(
     view: View, facts: FileFacts, keys: dict[str, float], looked: Collection[int]
-) -> dict[int, float]:
-    chunks: defaultdict[int, float] = defaultdict(float)
+) -> list[float]:
+    chunks = [0.0] * len(view.chunk_file)
     wide = []
     for key, weight in keys.items():
         ids, impacts = view.chunk_postings(key)
@@ -185,13 +184,13 @@ def _chunk_scores(
     return chunks
 
 
-def _best_chunks(view: View, chunks: dict[int, float], looked: Iterable[int]) -> dict[int, float]:
+def _best_chunks(view: View, chunks: list[float], looked: Iterable[int]) -> dict[int, float]:
     """Return for each file the sum of its best chunks, as a share of the best file's."""
     first, counts = view.columns.first_chunk, view.columns.chunk_counts
     sums: dict[int, float] = {}
     for at in looked:
-        mine = [chunks[chunk] for chunk in range(first[at], first[at] + counts[at]) if chunk in chunks]
-        sums[at] = sum(sorted(mine, reverse=True)[:BEST_CHUNKS])
+        mine = sorted(chunks[first[at] : first[at] + counts[at]], reverse=True)
+        sums[at] = sum(mine[:BEST_CHUNKS])
     most = max(sums.values(), default=0.0) or 1.0
     return {at: value / most for at, value in sums.items()}
 

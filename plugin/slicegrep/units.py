@@ -45,10 +45,9 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
 
     `lines` of the file, where it was read, tell which comment stands above which definition: it is part of it.
     """
-    known = scores.chunks
-    own = [chunk for chunk in range(row.first_chunk, row.first_chunk + row.chunks) if chunk in known]
-    least = LEAST_SHARE * max([known[chunk] for chunk in own], default=0.0)
-    having = [chunk for chunk in own if known[chunk] > least]
+    chunks = scores.chunks[row.first_chunk : row.first_chunk + row.chunks]
+    least = LEAST_SHARE * max(chunks, default=0.0)
+    having = [chunk for chunk, score in enumerate(chunks, row.first_chunk) if score > least]
     if not having:
         return []
     symbols = view.outlined(row.id)
@@ -56,7 +55,7 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
     grouped = _grouped(view, symbols, first, having, lines)
     found = []
     for (owner, block), members in grouped.items():
-        values = [known[chunk] for chunk in members]
+        values = [scores.chunks[chunk] for chunk in members]
         best = max(values)
         score = best + FURTHER_CHUNKS * (sum(values) - best)
         start, end = view.chunk_start[members[0]], view.chunk_end[members[-1]]
