@@ -20,6 +20,7 @@ from typing import Any
 from prepared_home import ROOT, bare_environment, prepared_home
 
 __all__ = [
+    "ASK",
     "House",
     "copied_plugin",
     "end_engines",
@@ -35,13 +36,14 @@ SECONDS = 120
 PATIENT = {"SLICEGREP_HOOK_TIMEOUT": "60", "SLICEGREP_ANNOTATE_TIMEOUT_MS": "30000"}
 """What the tests are about is not how fast a busy machine is; with it the engine has 12 s to say that it is there."""
 _PROGRAM = "plugin/slicegrep/resident/__main__.py"
-_ASK = """
+ASK = """
 import sys
 sys.path.insert(0, sys.argv[3] + "/plugin")
 from slicegrep.resident.ask import ask
 reply = ask(sys.argv[1], sys.stdin.buffer.read(), sys.argv[2], sys.argv[4])
 sys.stdout.buffer.write(reply.verdict.encode() + b"\\n" + reply.why.encode() + b"\\n" + reply.data)
 """
+"""Puts an event to the engine: arguments EVENT, HOME_FOLDER, the plugin to ask with, and the one that is named."""
 
 
 def until(holds: Callable[[], Any], what: str, seconds: float = SECONDS) -> Any:
@@ -219,7 +221,7 @@ class House:
         root = more.pop("root", self.root)
         words = [event, str(more.pop("home", self.home)), str(ROOT), str(root)]
         done = subprocess.run(
-            [sys.executable, "-I", "-S", "-B", "-c", _ASK, *words],
+            [sys.executable, "-I", "-S", "-B", "-c", ASK, *words],
             input=json.dumps(payload).encode(),
             capture_output=True,
             env=self.environment(**more.pop("variables", {})),

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from resident_stand import House, copied_plugin, house, large_module, until
 from slicegrep import ledger
+from slicegrep.resident.ask import surroundings
 
 DAY = 86_400
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
@@ -205,7 +206,8 @@ def asked(home: House, event: str, payload: dict[str, Any]) -> Iterator[socket.s
     """Yield a connection over which a question was sent, as `ask.ask` does it, and whose answer nobody has read yet."""
     variables = home.environment()
     named = [f"{name}={variables[name]}" for name in variables if name.startswith(("SLICEGREP_", "HOME"))]
-    head = "\0".join([event, str(home.root), str(home.project), "60000", *named]).encode()
+    told = [event, str(home.root), str(home.project), "60000", surroundings().decode()]
+    head = "\0".join([*told, *named]).encode()
     data = json.dumps(payload).encode()
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(60)

@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from resident_stand import House, house, large_module, until
+from prepared_home import ROOT
+from resident_stand import ASK, House, house, large_module, until
 
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
 """A question that is answered with nothing."""
@@ -147,7 +148,53 @@ def test_a_crowd_is_answered_or_sent_away_at_once(home: House) -> None:
     assert not (home.run / "engine.crashes").exists()
 
 
+def test_a_call_that_may_open_no_socket_works_alone(home: House) -> None:
+    """A sandbox that forbids it, or no descriptor left: nothing is raised."""
+    home.start()
+    limited = ASK.replace(
+        "reply =", "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))\nreply ="
+    )
+    words = ["pre-read", str(home.home), str(ROOT), str(ROOT)]
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-B", "-c", limited, *words],
+        input=b"{}",
+        capture_output=True,
+        env=home.environment(),
+        cwd=home.project,
+        check=False,
+    )
+    assert done.stdout == b"cold\n\n", done.stderr
+
+
 if os.getuid() == 0:  # only root can play another user, or mount
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("-m", 'mount --bind "$1" "$2" && cd "$2" && shift 2 && exec "$@"'),
+            ("-p", "--fork", 'shift 2 && exec "$@"'),
+        ],
+        ids=["mounts", "processes"],
+    )
+    def test_a_call_to_which_paths_are_other_files_works_alone(
+        home: House, tmp_path: Path, words: tuple[str, ...]
+    ) -> None:
+        """A container or a sandbox with the same home folder: the engine sees another tree there, and says nothing of it."""
+        path = home.file("core.py", large_module())
+        (tmp_path / "other").mkdir()
+        home.start()
+        ask = [sys.executable, "-I", "-S", "-B", "-c", ASK, "pre-read", str(home.home), str(ROOT), str(ROOT)]
+        places = [str(tmp_path / "other"), str(home.project)]
+        done = subprocess.run(
+            ["unshare", *words[:-1], "sh", "-c", words[-1], "sh", *places, *ask],
+            input=_line(home, path),
+            capture_output=True,
+            env=home.environment(),
+            cwd=home.project,
+            check=False,
+        )
+        assert done.stdout == b"cold\n\n", done.stderr
+        assert home.ask("pre-read", ASKING)[0] == "answered"
 
     def test_a_folder_of_another_user_is_not_used(home: House) -> None:
         """Nor is what listens there asked."""

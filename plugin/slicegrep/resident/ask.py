@@ -24,6 +24,7 @@ __all__ = [
     "off_until",
     "say",
     "start",
+    "surroundings",
 ]
 
 SOCKET_FILE = "engine.sock"
@@ -86,7 +87,7 @@ def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) 
     except OSError:  # deleted
         return Reply(COLD)
     seconds = seconds or _seconds(event, environment)
-    head = [event.encode(), _bytes(root), folder, b"%d" % (seconds * 1000)]
+    head = [event.encode(), _bytes(root), folder, b"%d" % (seconds * 1000), surroundings()]
     head += [
         name + b"=" + value
         for name, value in environment.items()
@@ -94,7 +95,10 @@ def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) 
     ]
     packed = b"\0".join(head)
     request = b"%s %d %d\n%s%s" % (MAGIC, len(packed), len(payload), packed, payload)
-    connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    try:
+        connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
+    except OSError:  # a sandbox forbids it, or there are no more descriptors
+        return Reply(COLD)
     connection.settimeout(seconds * PATIENCE)
     try:
         _connect(connection, run)
@@ -197,13 +201,27 @@ def _connect(connection: _socket.socket, run: str) -> None:
         posix.close(here)
 
 
+def surroundings() -> bytes:
+    """Return what tells apart processes to which the same path may be another file: mount namespace (Linux) and root."""
+    try:
+        mounts = posix.readlink(b"/proc/self/ns/mnt")
+    except OSError:
+        mounts = b""
+    top = posix.stat("/")
+    return b"%s %d %d" % (mounts, top.st_dev, top.st_ino)
+
+
 def _is_ours(connection: _socket.socket) -> bool:
-    """Whether this user's process listens there. Where the system does not tell, the folder's owner and mode must do."""
+    """Whether this user's process listens there. Where the system does not tell, the folder's owner and mode must do.
+
+    One of another process namespace (a container around this one) has no number here.
+    """
     asked = getattr(_socket, "SO_PEERCRED", None)
     if asked is None:
         return True
     told = connection.getsockopt(_socket.SOL_SOCKET, asked, 12)  # pid, uid, gid
-    return int.from_bytes(told[4:8], sys.byteorder) == posix.geteuid()
+    pid, user = (int.from_bytes(told[at : at + 4], sys.byteorder) for at in (0, 4))
+    return pid != 0 and user == posix.geteuid()
 
 
 def off_until(run: str) -> float:

@@ -256,7 +256,10 @@ class Supervisor:
 
 
 def _is_ours(connection: socket.socket) -> bool:
-    """Whether the same user's process asks. Where the system does not tell, the socket's mode must do."""
+    """Whether the same user's process asks. Where the system does not tell, the socket's mode must do.
+
+    One of another process namespace has no number here.
+    """
     asked = getattr(socket, "SO_PEERCRED", None)
     if asked is None:
         return True
@@ -264,4 +267,5 @@ def _is_ours(connection: socket.socket) -> bool:
         told = connection.getsockopt(socket.SOL_SOCKET, asked, struct.calcsize("3i"))
     except OSError:
         return False
-    return bool(struct.unpack("3i", told)[1] == os.geteuid())
+    pid, user, _ = struct.unpack("3i", told)
+    return bool(pid != 0 and user == os.geteuid())

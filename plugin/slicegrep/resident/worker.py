@@ -18,7 +18,7 @@ from slicegrep.home import home_folder
 from slicegrep.hook.cold import LATER_SECONDS
 from slicegrep.hook.events import Event, seconds_for
 from slicegrep.hook.planned import sweep
-from slicegrep.resident.ask import GO, MAGIC, OK, OTHER
+from slicegrep.resident.ask import GO, MAGIC, OK, OTHER, surroundings
 from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
 
@@ -62,6 +62,7 @@ class _Question:
     root: str
     folder: bytes
     seconds: float
+    surroundings: bytes
     environment: dict[str, str]
     payload: bytes
 
@@ -144,7 +145,7 @@ def _serve(
 
 
 def _refusal(question: _Question, place: Place, identities: Identities) -> bytes:
-    """Return b"" where the question is one for this engine: the same code, home folder and user's home."""
+    """Return b"" where the question is one for this engine: the same code, home folder, user's home and files."""
     mine = identities.of(place.root)
     asked = mine if question.root == place.root else identities.of(question.root)
     if asked is None or asked.digest != place.identity.digest:
@@ -154,7 +155,8 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
     environment = question.environment
     # HOME may end in a slash.
     same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(place.home)
-    if environment.get("HOME") != os.environ.get("HOME") or not same_home:
+    same_files = question.surroundings == surroundings()
+    if environment.get("HOME") != os.environ.get("HOME") or not same_home or not same_files:
         return OTHER
     try:
         os.chdir(question.folder)
@@ -214,14 +216,15 @@ def _received(connection: socket.socket) -> _Question | None:
 
 def _question(head: bytes, payload: bytes) -> _Question | None:
     parts = head.split(b"\0")
-    if len(parts) < 4 or not parts[3].isdigit() or len(parts[3]) > 12:
+    if len(parts) < 5 or not parts[3].isdigit() or len(parts[3]) > 12:
         return None
-    pairs = [part.decode("utf-8", "surrogateescape").partition("=") for part in parts[4:]]
+    pairs = [part.decode("utf-8", "surrogateescape").partition("=") for part in parts[5:]]
     return _Question(
         parts[0].decode("ascii", "replace"),
         parts[1].decode("utf-8", "surrogateescape"),
         parts[2],
         int(parts[3]) / 1000,
+        parts[4],
         {name: value for name, _, value in pairs},
         payload,
     )
