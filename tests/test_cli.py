@@ -102,6 +102,19 @@ def test_stats_of_an_empty_home_is_zeros(
     assert not (tmp_path / "none").exists()
 
 
+def test_stats_of_a_project_that_has_none_does_not_deny_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A misspelt name: what was asked for is said beside the nothing; an empty `--since` is a mistake, as any other."""
+    monkeypatch.setenv("SLICEGREP_HOME", str(tmp_path))
+    ledger.record(str(tmp_path), "fail", event="pre-read", cause="x", project="/p", session="s-1")
+    assert main(["stats", "--project", "nosuch", "--session", "x"]) == 0
+    told = "Nothing is recorded of the project nosuch of sessions whose id begins with x yet.\n"
+    assert capsys.readouterr().out == told
+    assert main(["stats", "--since", ""]) == 2
+    assert "--since is a time like 36h" in capsys.readouterr().err
+
+
 def test_enclosing_takes_columns_and_answers_the_good_locations(
     code: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -158,18 +158,47 @@ def test_one_is_not_told_as_many() -> None:
     one, two = told(report(rows)), told(report(rows * 2))
     for text in (
         "for 1 read\n",
-        "1 file whole, 1 range\n",
+        "1 whole read, 1 range\n",
         "behind 1 of 1 hit in 1 search\n",
         "  1 time   pre-read: x",
     ):
         assert text in one
     for text in (
         "for 2 reads\n",
-        "2 files whole, 2 ranges\n",
+        "2 whole reads, 2 ranges\n",
         "behind 2 of 2 hits in 2 searches\n",
         "  2 times  pre-read: x",
     ):
         assert text in two
+
+
+def test_hits_are_hits_in_the_tables_too() -> None:
+    """Those that got no name count; the totals say that what the shim added to some of them is in no sum."""
+    annotated = {
+        "kind": "annotate",
+        "t": NOW,
+        "session": "s",
+        "project": "/p",
+        "hits": 8,
+        "annotated": 7,
+        "added": 3,
+    }
+    client = told(report([annotated]))
+    assert [line.split()[3] for line in client.splitlines() if line.endswith("/p")] == ["8"]
+    assert "behind 7 of 8 hits in 1 search\n" in client
+    both = told(
+        report([annotated, {"kind": "shim", "t": NOW, "project": "/p", "hits": 1, "annotated": 1, "ms": 9}])
+    )
+    assert "behind 8 of 9 hits in 2 searches (the shim's cost nothing)\n" in both
+
+
+def test_calls_before_set_up_was_done_are_no_failures() -> None:
+    """They stand under a heading of their own."""
+    rows = [{"kind": "fail", "event": "pre-read", "cause": cause} for cause in ("x", "no environment yet")]
+    text = told(report(rows))
+    assert "Passed through because of a failure:\n  1 time   pre-read: x\n" in text
+    assert text.endswith("Passed through before set-up was done:\n  1 time   pre-read: no environment yet")
+    assert "failure" not in told(report(rows[1:]))
 
 
 def test_estimates_are_marked_and_exact_counts_are_not() -> None:

@@ -129,7 +129,12 @@ def _parser() -> Parser:
     mcp.set_defaults(run=_mcp)
 
     stats = command("stats")
-    stats.add_argument("--since", default="", metavar="WHEN", help="36h, 7d, 2w, or a day like 2026-11-30")
+    stats.description = (
+        "What was saved, net of what was read again, by project and session. Times are told of pre-read and post-read (the "
+        "hooks before and after a Read), annotate (the hook behind a search) and shim (grep and rg in a shell). On a "
+        "terminal there is a chart of the net by day, too."
+    )
+    stats.add_argument("--since", metavar="WHEN", help="36h, 7d, 2w, or a day like 2026-11-30")
     stats.add_argument("--project", default="", metavar="DIR", help="only what was done for this project")
     stats.add_argument("--session", default="", metavar="ID", help="only sessions whose id begins like this")
     stats.add_argument("--json", action="store_true", help="for programs (docs/json.md)")

@@ -40,22 +40,24 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 def print_stats(parsed: Namespace) -> int:
     """Print the report. 0. Raises UsageError where an option says nothing that can be meant."""
     home = home_folder(os.environ)
-    since = since_of(parsed.since, time.time()) if parsed.since else 0.0
+    since = 0.0 if parsed.since is None else since_of(parsed.since, time.time())
     here = ledger.project_of(os.path.join(os.getcwd(), ""), os.getcwd())
     project = _project(parsed.project) if parsed.project else ""
     if not ledger.settle(home, SETTLE_SECONDS):
         complain("what was read again lately is not counted yet: the ledger is busy, or cannot be written")
     rows = ledger.rows(home, since, quickly_parsed)
     found = report(rows, since=since, project=project, session=parsed.session)
+    of = f" of the project {visible(project)}" if project else ""
+    of += f" of sessions whose id begins with {visible(parsed.session)}" if parsed.session else ""
     if parsed.json:
         write(found.model_dump_json(indent=1))
         return 0
     if sys.stdout.isatty():
         width = min(max(_columns(), NARROWEST), WIDEST)
         drawn = chart(found, width=width, today=time.time(), blocks=_has_blocks(os.environ))
-        write(told(found, width=width, here=here, drawn=drawn))
+        write(told(found, width=width, here=here, drawn=drawn, of=of))
     else:
-        write(told(found, here=here))
+        write(told(found, here=here, of=of))
     return 0
 
 
@@ -99,13 +101,14 @@ def _has_blocks(environment: Mapping[str, str]) -> bool:
 # ---- The text --------------------------------------------------------------------------------------------------
 
 
-def told(found: Report, *, width: int = 0, here: str = "", drawn: str = "") -> str:
+def told(found: Report, *, width: int = 0, here: str = "", drawn: str = "", of: str = "") -> str:
     """Return the report for a person: totals, the chart `drawn`, projects by net, the last sessions, times, failures.
 
-    Where it has a `width`, in columns, paths and lists are shortened to fit. `here` is the project that is marked.
+    Where it has a `width`, in columns, paths and lists are shortened to fit. `here` is the project that is marked,
+    `of` says what was chosen, where not all was.
     """
     if not found.days:
-        return "Nothing is recorded since then." if found.since else "Nothing is recorded yet."
+        return f"Nothing is recorded{of} {'since then' if found.since else 'yet'}."
     parts = [_totals(found)]
     if drawn:
         parts.append([drawn])
@@ -115,14 +118,22 @@ def told(found: Report, *, width: int = 0, here: str = "", drawn: str = "") -> s
         parts.append(_sessions(found, width))
     if any(one.cold.calls + one.warm.calls for one in found.milliseconds.values()):
         parts.append(_times(found))
-    if found.fail_opens:
-        most = max(len(f"{count:,}") for count in found.fail_opens.values())
-        parts.append(["Passed through because of a failure:"])
-        parts[-1] += [
-            f"  {count:>{most},} {'time ' if count == 1 else 'times'}  {visible(cause)}"
-            for cause, count in found.fail_opens.items()
-        ]
+    early = {
+        cause: count for cause, count in found.fail_opens.items() if cause.endswith(f": {ledger.TOO_EARLY}")
+    }
+    failed = {cause: count for cause, count in found.fail_opens.items() if cause not in early}
+    for title, causes in (("because of a failure", failed), ("before set-up was done", early)):
+        if causes:
+            parts.append([f"Passed through {title}:", *_passed(causes)])
     return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _passed(causes: Mapping[str, int]) -> list[str]:
+    most = max(len(f"{count:,}") for count in causes.values())
+    return [
+        f"  {count:>{most},} {'time ' if count == 1 else 'times'}  {visible(cause)}"
+        for cause, count in causes.items()
+    ]
 
 
 def _totals(found: Report) -> list[str]:
@@ -130,18 +141,21 @@ def _totals(found: Report) -> list[str]:
     about = "~" if t.estimated else ""
     share = f"   {t.net / t.tokens_before:.0%}" if t.tokens_before else ""
     offered = f" ({t.ranges_offered:,} of them named as not shown)" if t.ranges_offered else ""
+    # Who reads the shim's output is not known: it may be no model.
+    through_shim = found.milliseconds["shim"].cold.calls if "shim" in found.milliseconds else 0
+    shim = " (the shim's cost nothing)" if through_shim else ""
     rows = [
         ("before", t.tokens_before, f"what the client would have delivered for {_many(t.reads, 'read')}"),
         ("after", t.tokens_after, "what was shown in their place"),
         (
             "read again",
             t.tokens_again,
-            f"{_many(t.whole_again, 'file')} whole, {_many(t.ranges_again, 'range')}{offered}",
+            f"{_many(t.whole_again, 'whole read')}, {_many(t.ranges_again, 'range')}{offered}",
         ),
         (
             "names added",
             t.tokens_annotations,
-            f"behind {t.annotated:,} of {_many(t.hits, 'hit')} in {_many(t.searches, 'search', 'searches')}",
+            f"behind {t.annotated:,} of {_many(t.hits, 'hit')} in {_many(t.searches, 'search', 'searches')}{shim}",
         ),
         ("net", t.net, f"saved{share}"),
     ]
@@ -187,7 +201,7 @@ def _sessions(found: Report, width: int) -> list[str]:
 
 
 def _figures(one: Totals) -> tuple[str, str, str, str]:
-    return f"{one.net:,}", f"{one.reads:,}", f"{one.tokens_again:,}", f"{one.annotated:,}"
+    return f"{one.net:,}", f"{one.reads:,}", f"{one.tokens_again:,}", f"{one.hits:,}"
 
 
 def _times(found: Report) -> list[str]:
