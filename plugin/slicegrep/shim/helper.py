@@ -61,8 +61,10 @@ class Names:
             int(at): ARROW.encode() + name for at, _, name in (row.partition(b" ") for row in rows)
         }
         """By the 0-based number of the line."""
-        self.related = rest[:-1] if rest.endswith(_END) else b""
-        """The graph's block, nothing where it was not done in time."""
+        self.late = not rest.endswith(_END)
+        """Whether it was not done in time with the graph's block."""
+        self.related = b"" if self.late else rest[:-1]
+        """The graph's block, nothing where there is none."""
 
 
 def names_for(raw: bytes, search: Search, knobs: Knobs, *, until: float, child: Child) -> Names | None:
@@ -137,7 +139,8 @@ def _help(raw: bytes, search: Search, knobs: Knobs, until: float, writing: int) 
         _record(home, found.hits, len(head) - 1, began)
     # A block behind a line without LF could not be cut off at its header.
     related = answers.related(found.rows) if knobs.graph and raw.endswith(b"\n") else ""
-    _send(writing, related.encode("utf-8", "surrogateescape") + _END)
+    if related or time.monotonic() < until:
+        _send(writing, related.encode("utf-8", "surrogateescape") + _END)
 
 
 def _record(home: str, hits: int, named: int, began: float) -> None:

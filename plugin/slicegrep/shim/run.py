@@ -54,7 +54,8 @@ def run(name: str, real: str, words: Sequence[str], ignored: int) -> NoReturn:
         output.undo()
         tool.become()
     if names is not None and (names.hits or names.fault) and not knobs.quiet:
-        output.tell(_summary(names, time.monotonic() - began))
+        late = ", no related block: out of time" if knobs.graph and names.late and not names.fault else ""
+        output.tell(_summary(names, time.monotonic() - began) + late)
     child.end_likewise()
 
 
