@@ -265,7 +265,7 @@ class House:
         return int(until(listening, f"an engine that listens; here is {self.told()}"))
 
     def start(self, idle: float | None = None) -> int:
-        """Start an engine as `ask.start` does, without a call; returns its process id when it can be asked."""
+        """Start an engine as `starting.start` does, without a call; returns its process id when it can be asked."""
         self.run.mkdir(mode=0o700, exist_ok=True)
         python, site = self.ready()
         words = [

@@ -17,6 +17,7 @@ import pytest
 from resident_stand import House, copied_plugin, house, large_module, until
 from slicegrep import ledger
 from slicegrep.resident.ask import surroundings
+from slicegrep.resident.identity import Identities
 
 DAY = 86_400
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
@@ -78,7 +79,7 @@ def test_after_a_crash_the_next_call_works_alone_and_starts_a_new_engine(home: H
     new = home.engine(not_=old)
     assert home.ask("pre-read", ASKING)[0] == "answered"
     assert home.engines() == [new]
-    assert len((home.run / "engine.crashes").read_text().split()) == 1
+    assert len((home.run / "engine.crashes").read_text().splitlines()) == 1
     assert home.rows("fail") == []
 
 
@@ -108,12 +109,15 @@ def test_three_crashes_within_an_hour_switch_it_off_for_a_day(home: House) -> No
 
 def test_old_crashes_do_not_count(home: House) -> None:
     """Two crashes of more than an hour ago, or of a clock that was ahead, and one now: the engine goes on."""
+    code = Identities().of(str(home.root))
+    assert code
     home.run.mkdir(mode=0o700)
-    (home.run / "engine.crashes").write_text(f"{time.time() - 4_000:.0f}\n{time.time() + 4_000:.0f}\n")
-    (home.run / "engine.running").write_text("1\n/nowhere\n")
+    old = "".join(f"{time.time() + far:.0f} {code.digest}\n" for far in (-4_000, 4_000))
+    (home.run / "engine.crashes").write_text(old)
+    (home.run / "engine.running").write_text(f"1\n{code.digest}\n/nowhere\n")
     home.start()
     assert not (home.run / "engine.off").exists()
-    assert len((home.run / "engine.crashes").read_text().split()) == 1
+    assert len((home.run / "engine.crashes").read_text().splitlines()) == 1
 
 
 def test_a_stuck_worker_is_ended_at_its_limit_and_others_are_answered_meanwhile(faulty: House) -> None:
@@ -168,7 +172,7 @@ def test_a_worker_that_crashes_costs_its_call_alone(faulty: House) -> None:
         until(lambda n=n: len(faulty.rows("fail")) == n + 1, "the row of what passed")
         assert faulty.ask("pre-read", ASKING)[0] == "answered"
     assert faulty.engines() == [engine]
-    assert len((faulty.run / "engine.crashes").read_text().split()) == 2
+    assert len((faulty.run / "engine.crashes").read_text().splitlines()) == 2
     assert read(faulty, crash, "s-3") == b""
     faulty.gone(engine)
     assert (faulty.run / "engine.off").exists()

@@ -149,7 +149,7 @@ def _resident() -> int:
 
 def test_an_engine_that_ended_well_is_no_crash(tmp_path: Path) -> None:
     """Begun and ended ten times: nothing is counted, and nothing is left."""
-    record = Record(str(tmp_path))
+    record = Record(str(tmp_path), "c0de")
     for _ in range(10):
         assert record.begin("/plugin")
         record.ended()
@@ -157,8 +157,8 @@ def test_an_engine_that_ended_well_is_no_crash(tmp_path: Path) -> None:
 
 
 def test_the_third_crash_within_an_hour_switches_it_off(tmp_path: Path) -> None:
-    """For a day; the count begins anew after that, and what is written is the person's own."""
-    record = Record(str(tmp_path))
+    """For a day, and for this code alone; what is written is the person's own."""
+    record = Record(str(tmp_path), "c0de")
     assert record.begin("/plugin")
     assert record.begin("/plugin")
     assert record.begin("/plugin")
@@ -166,22 +166,26 @@ def test_the_third_crash_within_an_hour_switches_it_off(tmp_path: Path) -> None:
     off = tmp_path / "engine.off"
     assert abs(float(off.read_text()) - time.time() - 86_400) < 60
     assert off.stat().st_mode & 0o777 == 0o600
-    assert {path.name for path in tmp_path.iterdir()} == {"engine.off"}
-    assert record.begin("/plugin")
+    assert {path.name for path in tmp_path.iterdir()} == {"engine.off", "engine.crashes"}
+    assert not record.begin("/plugin")
+    assert Record(str(tmp_path), "0ther").begin("/plugin")
+    assert {path.name for path in tmp_path.iterdir()} == {"engine.running", "engine.crashes"}
 
 
-@pytest.mark.parametrize("text", ["", "x\n", "1e999\n", "nan\n", "-5\n" * 10, "9" * 5_000])
+@pytest.mark.parametrize(
+    "text", ["", "x\n", "1e999\n", "nan\n", "-5\n" * 10, "9" * 5_000, "1e999 c0de\n" * 5, "nan c0de\n" * 5]
+)
 def test_a_damaged_count_counts_nothing(tmp_path: Path, text: str) -> None:
     """Half a line after a crash of the system: the next crash is the first one."""
     (tmp_path / "engine.crashes").write_text(text)
-    record = Record(str(tmp_path))
+    record = Record(str(tmp_path), "c0de")
     assert not record.crashed()
-    assert len((tmp_path / "engine.crashes").read_text().split()) == 1
+    assert len((tmp_path / "engine.crashes").read_text().splitlines()) == 1
 
 
 def test_where_nothing_can_be_written_nothing_fails(tmp_path: Path) -> None:
     """A folder that is gone: an engine may run there all the same, for who asks it by then."""
-    record = Record(str(tmp_path / "file" / "run"))
+    record = Record(str(tmp_path / "file" / "run"), "c0de")
     (tmp_path / "file").touch()
     assert record.begin("/plugin")
     record.listening()

@@ -17,7 +17,7 @@ def main() -> None:
     sys.path.insert(0, f"{root}/plugin")
     data = sys.stdin.buffer.read()
     home = bytecode.removesuffix("/pyc")
-    verdict, why = _asked(event, data, home, root) if home else ("cold", "")
+    verdict, why = _asked(event, data, home, root, site) if home else ("cold", "")
     sys.path.append(site)
     try:
         from slicegrep.hook import cold  # noqa: PLC0415 (who was answered does not need it)
@@ -28,15 +28,14 @@ def main() -> None:
         cold.note(event, data, why)
     else:
         cold.run(event, data, call)
-    if verdict == "start":
-        from slicegrep.resident import ask  # noqa: PLC0415 (not everywhere can it be imported)
-
-        ask.start(home, root, site)
     cold.leave()
 
 
-def _asked(event: str, data: bytes, home: str, root: str) -> tuple[str, str]:
-    """Put the event to the engine; the process ends here where it answers. Returns the verdict, and why nothing came of it."""
+def _asked(event: str, data: bytes, home: str, root: str, site: str) -> tuple[str, str]:
+    """Put the event to the engine; the process ends here where it answers. Returns the verdict, and why nothing came of it.
+
+    Where there is none, one is started: before the work, which may run out of time.
+    """
     try:
         from slicegrep.resident import ask  # noqa: PLC0415 (the path comes first)
 
@@ -48,6 +47,13 @@ def _asked(event: str, data: bytes, home: str, root: str) -> tuple[str, str]:
         return "cold", ""
     if reply.verdict == ask.ANSWERED and not reply.why:
         ask.say(reply.data)
+    if reply.verdict == ask.START:
+        try:
+            from slicegrep.resident.starting import start  # noqa: PLC0415 (rarely needed)
+
+            start(home, root, site, event)
+        except Exception as error:  # noqa: BLE001 (as above)
+            _mend(error)
     return reply.verdict, reply.why
 
 

@@ -1,15 +1,18 @@
-"""The process that `ask.start` starts: SITE_PACKAGES, HOME_FOLDER and, if not 30 minutes, how many idle seconds it stays."""
+"""The process that `starting.start` starts: SITE_PACKAGES, HOME_FOLDER and, if not 30 minutes, how many idle seconds it stays."""
 
 from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 
 IDLE_SECONDS = 1_800.0
 LOCK_SECONDS = 6.0
 """How long an engine that is asked to leave may take."""
 MEMORY = 300_000_000
 """Bytes that all workers together may keep of files."""
+MOST_PROCESSORS = 4_096
+"""Those of them that there are are used."""
 
 
 def main() -> None:
@@ -31,14 +34,17 @@ def main() -> None:
     from slicegrep import lock  # noqa: PLC0415
     from slicegrep.bytecode import mend  # noqa: PLC0415
     from slicegrep.resident.identity import Identities  # noqa: PLC0415
-    from slicegrep.resident.record import Record  # noqa: PLC0415
+    from slicegrep.resident.record import LOCK_FILE, Record, clear_places  # noqa: PLC0415
 
-    record = Record(run)
+    identities = Identities()
+    identity = identities.of(root)
+    if identity is None:
+        return
+    clear_places(run)
+    record = Record(run, identity.digest)
     try:
-        with lock.held(Path(run, "engine.lock"), LOCK_SECONDS):
-            identities = Identities()
-            identity = identities.of(root)
-            if identity is None or not record.begin(root):
+        with lock.held(Path(run, LOCK_FILE), LOCK_SECONDS) as handle:
+            if not record.begin(root):
                 return
             from slicegrep.resident import warm  # noqa: PLC0415
 
@@ -50,7 +56,7 @@ def main() -> None:
                 from slicegrep.resident.worker import Place  # noqa: PLC0415
 
                 place = Place(root, home, identity, MEMORY // MOST_WORKERS)
-                Supervisor(run, place, identities, record, idle=idle).serve()
+                Supervisor(run, place, identities, record, idle=idle, lock=handle).serve()
             record.ended()
     except lock.Busy:
         record.listening()
@@ -70,10 +76,17 @@ def _free_of_session() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # what was read of files is not to be left on the disk
-    for name in ("RLIMIT_FSIZE", "RLIMIT_CPU", "RLIMIT_NOFILE"):
-        limit = getattr(resource, name)
-        _, most = resource.getrlimit(limit)
-        resource.setrlimit(limit, (most, most))
+    from slicegrep.resident.starting import LEAST  # noqa: PLC0415 (as above)
+
+    for name in LEAST:
+        limit = getattr(resource, name, None)
+        if limit is not None:
+            _, most = resource.getrlimit(limit)
+            with suppress(OSError, ValueError):  # some systems allow less than they say
+                resource.setrlimit(limit, (most, most))
+    if hasattr(os, "sched_setaffinity"):
+        with suppress(OSError):
+            os.sched_setaffinity(0, range(MOST_PROCESSORS))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""How a hook puts its event to the resident engine, and how one is started: nothing is imported but what a socket needs."""
+"""How a hook puts its event to the resident engine: nothing is imported but what a socket needs."""
 
 # ruff: noqa: SLF001 - `posix._exit` is `os._exit`
 
@@ -17,21 +17,18 @@ __all__ = [
     "OTHER",
     "SOCKET_FILE",
     "START",
-    "STARTING_FILE",
     "TAKEN",
     "Reply",
     "ask",
     "off_until",
     "say",
-    "start",
+    "seconds_of",
     "surroundings",
 ]
 
 SOCKET_FILE = "engine.sock"
 OFF_FILE = "engine.off"
-"""Until when (seconds since the epoch, in ASCII) nobody asks or starts an engine."""
-STARTING_FILE = "engine.starting"
-"""Made by who starts one, removed by the engine when it listens."""
+"""Until when (seconds since the epoch, in ASCII) nobody asks or starts an engine, but for a look every `LOOK_SECONDS`."""
 MAGIC = b"slicegrep 1"
 
 TAKEN = b"+"
@@ -47,8 +44,8 @@ machine is so busy that there is no time to lose."""
 LONGEST_PATH = 100
 """Bytes. The system's own limit is 108, on some 104."""
 OFF_SECONDS = 86_400.0
-STARTING_SECONDS = 15.0
-"""After which a start has failed, or its process was killed."""
+LOOK_SECONDS = 300.0
+"""After which an engine is started although it is switched off: it stays if its code is not what crashed."""
 _HEAD_NAMES = (b"SLICEGREP_", b"CLAUDE_PLUGIN_OPTION_", b"CLAUDE_PROJECT_DIR")
 _SECRET = b"SLICEGREP_API_KEY"
 _NO = (b"0", b"off", b"no", b"false")
@@ -59,7 +56,7 @@ class Reply:
 
     def __init__(self, verdict: str, data: bytes = b"", why: str = "") -> None:
         self.verdict = verdict
-        """ANSWERED: `data` is the hook's output. COLD: the caller does the work. START: that too, then `start`."""
+        """ANSWERED: `data` is the hook's output. COLD: the caller does the work. START: that too, and has an engine started."""
         self.data = data
         self.why = why
         """Why the plain call happens although the engine had the request; "" where nothing went wrong."""
@@ -74,7 +71,7 @@ def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) 
     if environment.get(b"SLICEGREP_RESIDENT", b"").strip().lower() in _NO or not hasattr(_socket, "AF_UNIX"):
         return Reply(COLD)
     run = home + "/run"
-    if off_until(run):
+    if off_until(run) and not _is_long_off(run):
         return Reply(COLD)
     try:
         known = posix.stat(run)
@@ -86,7 +83,7 @@ def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) 
         folder = posix.getcwdb()
     except OSError:  # deleted
         return Reply(COLD)
-    seconds = seconds or _seconds(event, environment)
+    seconds = seconds or seconds_of(event, environment)
     head = [event.encode(), _bytes(root), folder, b"%d" % (seconds * 1000), surroundings()]
     head += [
         name + b"=" + value
@@ -145,48 +142,6 @@ def say(data: bytes) -> None:
         posix._exit(0)
 
 
-def start(home: str, root: str, site: str) -> None:
-    """Start an engine for the home folder, detached, unless somebody is at it. Returns at once. Raises nothing."""
-    run = home + "/run"
-    mark = f"{run}/{STARTING_FILE}"
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL
-    try:
-        try:
-            posix.close(posix.open(mark, flags, 0o600))
-        except FileExistsError:
-            if abs(time.time() - posix.stat(mark).st_mtime) < STARTING_SECONDS:
-                return
-            posix.unlink(mark)  # of several, one makes it anew
-            posix.close(posix.open(mark, flags, 0o600))
-        if posix.fork() == 0:
-            _become(home, root, site)
-    except OSError:
-        return
-
-
-def _become(home: str, root: str, site: str) -> None:
-    try:
-        posix.setsid()
-        posix.chdir("/")
-        nowhere = posix.open("/dev/null", posix.O_RDWR)
-        for descriptor in (0, 1, 2):
-            posix.dup2(nowhere, descriptor)
-        for name in posix.listdir("/dev/fd"):  # the limit may be none, or may have been lowered since
-            if (descriptor := int(name)) > 2:
-                try:
-                    posix.close(descriptor)
-                except OSError:  # that of the listing
-                    continue
-        kept = (b"PATH", b"HOME", b"TMPDIR", b"LANG", b"LC_ALL")
-        clean = {name: value for name, value in posix.environ.items() if name in kept}
-        clean[b"SLICEGREP_HOME"] = _bytes(home)
-        program = f"{root}/plugin/slicegrep/resident/__main__.py"
-        words = [sys.executable, "-I", "-S", "-X", f"slicegrep_pyc={home}/pyc", program, site, home]
-        posix.execve(sys.executable, words, clean)
-    finally:
-        posix._exit(0)
-
-
 def _connect(connection: _socket.socket, run: str) -> None:
     path = f"{run}/{SOCKET_FILE}"
     if len(_bytes(path)) < LONGEST_PATH:
@@ -239,7 +194,15 @@ def off_until(run: str) -> float:
     return until if 0 <= until - time.time() <= OFF_SECONDS else 0.0  # further off: the clock was set back
 
 
-def _seconds(event: str, environment: dict[bytes, bytes]) -> float:
+def _is_long_off(run: str) -> bool:
+    try:
+        return abs(time.time() - posix.stat(f"{run}/{OFF_FILE}").st_mtime) > LOOK_SECONDS
+    except OSError:
+        return False
+
+
+def seconds_of(event: str, environment: dict[bytes, bytes]) -> float:
+    """Return how many seconds an event may take, as `events.seconds_for` does."""
     limit = _number(environment.get(b"SLICEGREP_HOOK_TIMEOUT"), 5.0)
     if event == "post-search":
         limit = min(limit, _number(environment.get(b"SLICEGREP_ANNOTATE_TIMEOUT_MS"), 800.0) / 1000 + 0.7)

@@ -13,8 +13,9 @@ except ImportError:
 
 __all__ = ["Identities", "Identity"]
 
-_Stamp = tuple[tuple[str, int, int], ...]
-"""Path, size and time of change (nanoseconds) of each file that counts, in the order of the paths."""
+_Stamp = tuple[tuple[str, int, int, int, int], ...]
+"""Path, time of change, inode, time of change of the inode, and size of each file that counts, in the order of the paths
+(times in nanoseconds). Size and time of change can be made the same: by who unpacks with fixed times, or swaps a link."""
 
 _BESIDE = ("plugin/requirements.key", ".claude-plugin/plugin.json")
 
@@ -59,18 +60,15 @@ class Identities:
 
 
 def _stamp(root: str) -> _Stamp:
-    found: list[tuple[str, int, int]] = []
+    found: list[tuple[str, int, int, int, int]] = []
     folders = [os.path.join(root, "plugin", "slicegrep")]
     try:
-        for name in _BESIDE:
-            status = os.stat(os.path.join(root, name))
-            found.append((name, status.st_size, status.st_mtime_ns))
+        found += [(name, *_marks(os.stat(os.path.join(root, name)))) for name in _BESIDE]
         while folders:
             with os.scandir(folders.pop()) as entries:
                 for entry in entries:
                     if entry.name.endswith(".py"):
-                        status = entry.stat()
-                        found.append((entry.path, status.st_size, status.st_mtime_ns))
+                        found.append((entry.path, *_marks(entry.stat())))
                     elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
                         folders.append(entry.path)
     except OSError:
@@ -78,10 +76,14 @@ def _stamp(root: str) -> _Stamp:
     return tuple(sorted(found))
 
 
+def _marks(status: os.stat_result) -> tuple[int, int, int, int]:
+    return status.st_mtime_ns, status.st_ino, status.st_ctime_ns, status.st_size
+
+
 def _identity(root: str, stamp: _Stamp) -> Identity:
     """Hash the files of a stamp. Raises OSError and ValueError where one is gone or half written."""
     total = blake2b(digest_size=16)
-    for path, _, _ in stamp:
+    for path, *_ in stamp:
         with open(os.path.join(root, path), "rb") as file:
             data = file.read()
         name = os.path.relpath(os.path.join(root, path), root)
@@ -90,4 +92,4 @@ def _identity(root: str, stamp: _Stamp) -> Identity:
         told = json.load(file)
     version = str(told.get("version", "")) if isinstance(told, dict) else ""
     numbers = tuple(int(part) if part.isdigit() else 0 for part in version.split("."))
-    return Identity(numbers, max(changed for _, _, changed in stamp), total.hexdigest())
+    return Identity(numbers, max(changed for _, changed, *_ in stamp), total.hexdigest())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import selectors
@@ -34,6 +35,12 @@ LOST_SECONDS = 90.0
 """After which a worker that is busy is stopped, or waits for a disk that is gone: the longest limit of an event is 60 s."""
 LEAVING_SECONDS = 10.0
 """What is being answered may come to its end when the engine leaves."""
+LAST_SECONDS = 5.0
+"""After that: for workers to write what is left of their last answers, before they are killed."""
+FULL_SECONDS = 0.05
+"""Between two tries to take a connection where no descriptor or memory is left for it."""
+_NICEST = 20
+_FULL = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM})
 
 
 @dataclass
@@ -48,13 +55,16 @@ class Supervisor:
     """Serves one socket until nobody asked for `idle` seconds, or it is to leave. It runs no thread, so that forking is safe."""
 
     def __init__(
-        self, run: str, place: Place, identities: Identities, record: Record, *, idle: float
+        self, run: str, place: Place, identities: Identities, record: Record, *, idle: float, lock: int
     ) -> None:
+        """`lock` is the handle of the engine's lock: a worker that outlives this process must not go on holding it."""
         self._run = run
         self._place = place
         self._identities = identities
         self._record = record
         self._idle = idle
+        self._lock = lock
+        self._nice = os.getpriority(os.PRIO_PROCESS, 0)
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
         """The last one was used last, so that its caches are the warmest: it comes first."""
@@ -148,7 +158,9 @@ class Supervisor:
         """Take one connection; says whether there was one."""
         try:
             connection, _ = self._listener.accept()
-        except OSError:
+        except OSError as error:
+            if error.errno in _FULL:
+                time.sleep(FULL_SECONDS)  # it would be there again at once
             return False
         if len(self._waiting) >= MOST_WAITING or not _is_ours(connection):
             connection.close()
@@ -157,6 +169,8 @@ class Supervisor:
         with suppress(OSError):  # one that is gone again is noticed by its worker
             connection.send(TAKEN)
         self._waiting.append(connection)
+        if self._nice > 0 and _niceness(connection) < self._nice:
+            self.leave()  # the one that its caller starts next is as quick as its session
         return True
 
     def _hand_out(self) -> None:
@@ -213,6 +227,7 @@ class Supervisor:
                 for number in (signal.SIGINT, signal.SIGHUP):
                     signal.signal(number, signal.SIG_IGN)
                 self._selector.close()
+                os.close(self._lock)
                 others = [one.channel for one in self._workers]
                 for end in (mine, self._alarm, self._woken, self._listener, *others, *self._waiting):
                     end.close()
@@ -249,10 +264,22 @@ class Supervisor:
         return (status.st_dev, status.st_ino) == self._node
 
     def _close(self) -> None:
-        for worker in self._workers:
-            worker.channel.close()  # one that is at work has its own time limit
+        """Send away who waits, and end the workers: none is left when another engine begins, or the folder goes."""
         for connection in self._waiting:
             connection.close()
+        self._selector.unregister(self._alarm)
+        for worker in self._workers:
+            with suppress(OSError):
+                if worker.busy:
+                    os.kill(worker.pid, signal.SIGTERM)
+                worker.channel.shutdown(socket.SHUT_WR)
+        until = time.monotonic() + LAST_SECONDS
+        while self._workers and (left := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(left):
+                self._hear(key.data)
+        for worker in self._workers:
+            with suppress(OSError):
+                os.kill(worker.pid, signal.SIGKILL)
 
 
 def _is_ours(connection: socket.socket) -> bool:
@@ -269,3 +296,15 @@ def _is_ours(connection: socket.socket) -> bool:
         return False
     pid, user, _ = struct.unpack("3i", told)
     return bool(pid != 0 and user == os.geteuid())
+
+
+def _niceness(connection: socket.socket) -> int:
+    """Return how nice the process is that asks; `_NICEST` where the system does not tell."""
+    asked = getattr(socket, "SO_PEERCRED", None)
+    if asked is None:
+        return _NICEST
+    try:
+        pid = struct.unpack("3i", connection.getsockopt(socket.SOL_SOCKET, asked, struct.calcsize("3i")))[0]
+        return os.getpriority(os.PRIO_PROCESS, pid)
+    except OSError:  # it is gone
+        return _NICEST
