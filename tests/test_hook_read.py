@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hook_process import Session, lines_of, run_hook
 from slicegrep import ledger
+from slicegrep.hook.planned import sweep
 
 BIG = Path(argparse.__file__)
 """A large published file that every Python has."""
@@ -354,7 +355,10 @@ def test_the_plan_holds_ranges_and_not_the_text(session: Session) -> None:
 
 
 def test_sessions_of_long_ago_are_swept_away(session: Session, big: Path) -> None:
-    """Their state goes, what their reads cost is in the ledger, and younger sessions stay."""
+    """Their state goes, what their reads cost is in the ledger, and younger sessions stay.
+
+    While somebody counts, nothing is done; the next read sees to it, on the same day.
+    """
     session.read(big)
     states = session.home / "state"
     (states / session.session_id).rename(states / "old")
@@ -368,7 +372,15 @@ def test_sessions_of_long_ago_are_swept_away(session: Session, big: Path) -> Non
     (states / ".DS_Store").write_text("")
     os.utime(session.home / "run" / "swept", (1, 1))
     session.ask("again")
+    counting = ledger.uncounted(str(session.home), shared=True)
+    sweep(str(session.home))
+    os.close(counting)
+    assert (states / "old").is_dir()
     session.before(big)
+    until = time.monotonic() + 60
+    while (states / "old").exists():  # when the answer is out
+        assert time.monotonic() < until
+        time.sleep(0.02)
     assert sorted(entry.name for entry in states.iterdir()) == [".DS_Store", session.session_id, "young"]
 
 

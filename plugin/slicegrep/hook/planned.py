@@ -23,6 +23,7 @@ __all__ = [
     "drop_orphans",
     "end_try",
     "first_try",
+    "is_to_sweep",
     "mark_seen",
     "note_shown",
     "store_plan",
@@ -150,22 +151,29 @@ def drop_orphans(call: Call) -> None:
             continue
 
 
+def is_to_sweep(home: str) -> bool:
+    """Whether `sweep` would do something: it did nothing for a day."""
+    try:
+        return abs(time.time() - os.stat(_swept(home)).st_mtime) >= _SWEEP_SECONDS
+    except OSError:
+        return True
+
+
+def _swept(home: str) -> str:
+    return os.path.join(home, "run", "swept")
+
+
 def sweep(home: str) -> None:
     """Remove, once a day, the state of sessions that ended long ago and files that killed processes left half written.
 
-    What those sessions' reads cost goes to the ledger first. Raises OSError where the home folder cannot be written.
+    What those sessions' reads cost goes to the ledger first: while others count, nothing is done, and the day not over.
+    Raises OSError where the home folder cannot be written.
     """
-    states = os.path.join(home, "state")
-    mark = os.path.join(home, "run", "swept")
-    now = time.time()
-    try:
-        if abs(now - os.stat(mark).st_mtime) < _SWEEP_SECONDS:
-            return
-    except OSError:
-        pass
-    replace_private(mark, b"")
-    if not settle(home):
+    if not is_to_sweep(home) or not settle(home):
         return
+    replace_private(_swept(home), b"")
+    now = time.time()
+    states = os.path.join(home, "state")
     _drop_unfinished(home, now)
     for folder in [os.path.join(states, name) for name in os.listdir(states)]:
         if now - _last_change(folder) > SESSION_SECONDS:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 from fnmatch import fnmatch
+from functools import partial
 
 from slicegrep import ledger, render
 from slicegrep.hook import planned
@@ -62,8 +63,8 @@ def before(
     if source.size > planned.LARGE_BYTES and not planned.first_try(call, real):
         return None
     planned.drop_orphans(call)
-    with suppress(OSError):
-        planned.sweep(call.home)
+    if planned.is_to_sweep(call.home):
+        call.later.append(partial(planned.sweep, call.home))
 
     from slicegrep.engine import read_instead  # noqa: PLC0415 (tree-sitter: only for a read that qualifies)
     from slicegrep.hook.memory import session_focus  # noqa: PLC0415 (as above)
