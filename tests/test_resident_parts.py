@@ -60,8 +60,6 @@ def test_a_shelf_never_weighs_more_than_it_may(steps: list[tuple[str, int, bool]
             shelf.put(key, weight, weight)
             assert shelf.get(key) == (weight if weight <= 10 else None)
         assert shelf.weight == sum(shelf.values()) <= 20
-    shelf.clear()
-    assert (shelf.values(), shelf.weight) == ([], 0)
 
 
 # ---- What a worker keeps of files ------------------------------------------------------------------------------
@@ -87,6 +85,20 @@ def test_an_outline_for_some_lines_is_completed_in_idle_time_and_kept_whole() ->
     whole = memory.outline_of(asked, seconds=60, lines=[3])
     assert whole is memory.outline_of(source("a.py", large_module(50)), seconds=60)
     assert len(whole.symbols) == 50 >= len(part.symbols)
+
+
+def test_files_that_wait_for_their_outlines_are_bounded_in_real_memory() -> None:
+    """Searches that hit many files of the largest size that waits: the newest few stay."""
+    memory = Memory(10_000_000)
+    text = large_module(1_300)
+    assert 200_000 < len(text) < 250_000
+    gc.collect()
+    before = _resident()
+    for n in range(60):
+        memory.outline_of(source(f"{n}.py", f"# {n}\n{text}"), seconds=0.01, lines=[3])
+    gc.collect()
+    assert memory.has_more()
+    assert _resident() - before < 30_000_000
 
 
 def call(session: str, transcript: str = "/t.jsonl", agent: str = "") -> Call:

@@ -22,10 +22,12 @@ __all__ = ["Memory"]
 
 UNCUT_SECONDS = 0.3
 """An outline that took less was not cut by its time limit (0.4 s for the smallest files, `outline.build`)."""
-MOST_WAITING = 100
-"""Files whose whole outline is yet to be made. A search that hits more of them has told little about any."""
-MOST_WAITING_BYTES = 250_000
-"""Of one such file: what takes longer than 0.1 s is made when somebody asks for it, as a question that comes meanwhile waits."""
+MOST_WAITING = 2_000_000
+"""Bytes of files whose whole outline is yet to be made; their texts and lines take five times as much. A search that hits
+more has told little about any."""
+MOST_OF_ONE = 250_000
+"""Bytes of one such file: what takes longer than 0.1 s is made when somebody asks for it, as a question that comes meanwhile
+waits."""
 MOST_CONVERSATIONS = 8
 FORGET_SECONDS = 1_800
 """Of so many conversations a worker keeps texts, each until no read came in it for so long. One holds what a focus is made
@@ -39,7 +41,7 @@ class Memory(Kept):
 
     def __init__(self, most: int) -> None:
         self._shelf: Shelf[Prepared] = Shelf(most)
-        self._waiting: OrderedDict[str, Source] = OrderedDict()
+        self._waiting: Shelf[Source] = Shelf(MOST_WAITING)
         self._conversations: OrderedDict[tuple[str, ...], tuple[Conversation, float]] = OrderedDict()
 
     def prepare(self, source: Source, home: str = "") -> Prepared:
@@ -59,10 +61,8 @@ class Memory(Kept):
         found = self._shelf.get(source.path)
         if found is not None and found.source.digest == source.digest:
             return found.outline
-        if lines is not None and source.size <= MOST_WAITING_BYTES:
-            self._waiting[source.path] = source
-            if len(self._waiting) > MOST_WAITING:
-                self._waiting.popitem(last=False)
+        if lines is not None and source.size <= MOST_OF_ONE:
+            self._waiting.put(source.path, source, source.size)
         return outline(source, seconds=seconds, lines=lines)
 
     def conversation_of(self, call: Call) -> Conversation:
@@ -94,18 +94,13 @@ class Memory(Kept):
 
     def has_more(self) -> bool:
         """Whether `complete_one` has something to do."""
-        return bool(self._waiting)
+        return bool(self._waiting.values())
 
     def complete_one(self) -> None:
         """Make all that a read will need of one file that was asked for: its lines were shown, so it may be read next."""
-        _, source = self._waiting.popitem()
+        source = self._waiting.values()[-1]
+        self._waiting.drop(source.path)
         self.prepare(source).complete()
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._shelf.clear()
-        self._waiting.clear()
-        self._conversations.clear()
 
     def _keep(self, prepared: Prepared) -> None:
         self._shelf.put(prepared.source.path, prepared, prepared.weight)

@@ -48,8 +48,3 @@ class Shelf(Generic[_Value]):
     def values(self) -> list[_Value]:
         """Return all that is kept, the least recently used first."""
         return [value for value, _ in self._kept.values()]
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._kept.clear()
-        self.weight = 0
