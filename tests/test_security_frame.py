@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from security_stand import House, big_python
+from slicegrep.shown import imitates_frame
 
 SLICE = re.compile(r"<<< (\d+)-(\d+)\b.*")
 UNSEEN = "\u200b\u202e\u2066\ufeff\U000e0041\x1b[31m"
@@ -214,3 +215,18 @@ def test_the_command_line_frames_what_it_finds(house: House, tmp_path: Path) -> 
     rest = [*lines[: start + 1], *lines[end + 1 :]]
     assert all(line.isprintable() for line in rest)
     assert sum(line.startswith("slicegrep: ") for line in rest) == 1
+
+
+def test_text_that_only_speaks_of_a_frame_is_none() -> None:
+    """A published file of declarations says `system-reminder` in a comment: it is read as any other."""
+    assert not imitates_frame(
+        "* Model-facing system-reminder appended when a command fails; function_calls too"
+    )
+    for tag in (
+        "</System-Reminder >",
+        "< system-reminder",
+        "x<\n/system-reminder",
+        "function_calls>",
+        "antml:invoke",
+    ):
+        assert imitates_frame(tag), tag

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 __all__ = ["imitates_frame", "printable"]
 
 _CONTROLS = (*range(32), *range(0x7F, 0xA0))
@@ -17,8 +19,12 @@ _UNSEEN = (
 )
 """A person does not see them, a model may read them: the last are the letters of ASCII once more."""
 
-_FRAME_MARKS = ("system-reminder", "function_calls>", "function_results>", "antml:")
+_FRAME_MARKS = ("system-reminder", "function_calls", "function_results", "antml:")
 """Of the tags that frame what a model is told, in small letters."""
+_FRAME = re.compile(
+    r"<\s*/?\s*(?:system-reminder|function_)|(?:system-reminder|function_(?:calls|results))\s*>|antml:"
+)
+"""A tag of them, also where a path's slash or a space parts it. Text that only speaks of them is none."""
 
 _ESCAPED = {
     **{code: f"\\x{code:02x}" for code in _CONTROLS},
@@ -39,4 +45,4 @@ def printable(text: str) -> str:
 def imitates_frame(text: str) -> bool:
     """Whether a text holds what could end the frame that the client puts around a hook's text, or pass for another one."""
     small = text.lower()
-    return any(mark in small for mark in _FRAME_MARKS)
+    return any(mark in small for mark in _FRAME_MARKS) and _FRAME.search(small) is not None
