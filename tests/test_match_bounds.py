@@ -63,7 +63,7 @@ def test_the_search_ends_with_its_time() -> None:
     matches, took = search(
         "x = 'abcdefghij klm'\n" * 3_000, r"(?=[a-z]).+ klm(?<=m)", copies=100_000, seconds=0.3
     )
-    assert took < 3
+    assert took < 10  # minutes without the limit
     assert matches.notes[0] == "The search was ended after 0.3 seconds."
     assert matches.notes[1].endswith(" of 100000 files were searched before it stopped.")
 
