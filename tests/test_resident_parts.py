@@ -13,10 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from resident_stand import large_module
 from slicegrep.hook.call import Call, call_of
+from slicegrep.hook.events import seconds_for
+from slicegrep.resident import ask
 from slicegrep.resident.identity import Identities
 from slicegrep.resident.memory import FORGET_SECONDS, MOST_CONVERSATIONS, Memory
 from slicegrep.resident.record import Record
 from slicegrep.resident.shelf import Shelf
+from slicegrep.settings import Settings
 from slicegrep.source import source_of
 from slicegrep.types import Source
 
@@ -203,6 +206,19 @@ def test_where_nothing_can_be_written_nothing_fails(tmp_path: Path) -> None:
     record.listening()
     assert not record.crashed()
     record.ended()
+
+
+# ---- Time limits -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("event", ["pre-read", "post-read", "post-search", "remember"])
+@pytest.mark.parametrize("limit", ["", "2", "0.5", "1e9", "-1", "nan", "x", "60", "61", " 3 "])
+@pytest.mark.parametrize("annotating", ["", "0", "900", "900.5", "60001", "-1", "1e3", "1_0"])
+def test_who_asks_and_who_answers_mean_the_same_time_limit(event: str, limit: str, annotating: str) -> None:
+    """The caller reads it without `settings`, which would take longer to load than it waits for an answer."""
+    variables = {"SLICEGREP_HOOK_TIMEOUT": limit, "SLICEGREP_ANNOTATE_TIMEOUT_MS": annotating}
+    raw = {name.encode(): value.encode() for name, value in variables.items()}
+    assert ask.seconds_of(event, raw) == seconds_for(event, Settings.from_environment(variables))
 
 
 # ---- Identities ------------------------------------------------------------------------------------------------

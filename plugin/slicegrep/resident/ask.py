@@ -202,19 +202,20 @@ def _is_long_off(run: str) -> bool:
 
 
 def seconds_of(event: str, environment: dict[bytes, bytes]) -> float:
-    """Return how many seconds an event may take, as `events.seconds_for` does."""
-    limit = _number(environment.get(b"SLICEGREP_HOOK_TIMEOUT"), 5.0)
+    """Return how many seconds an event may take, as `events.seconds_for` does by the settings, which take long to load."""
+    limit = _number(environment.get(b"SLICEGREP_HOOK_TIMEOUT"), 5.0, 0.001, 60)
     if event == "post-search":
-        limit = min(limit, _number(environment.get(b"SLICEGREP_ANNOTATE_TIMEOUT_MS"), 800.0) / 1000 + 0.7)
+        annotating = _number(environment.get(b"SLICEGREP_ANNOTATE_TIMEOUT_MS"), 800, 0, 60_000)
+        limit = min(limit, int(annotating) / 1000 + 0.7)
     return limit
 
 
-def _number(text: bytes | None, default: float) -> float:
+def _number(text: bytes | None, default: float, least: float, most: float) -> float:
     try:
         found = float(text or b"")
     except ValueError:
         return default
-    return found if 0.001 <= found <= 60_000 else default
+    return found if least <= found <= most else default
 
 
 def _bytes(path: str) -> bytes:
