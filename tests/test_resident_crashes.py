@@ -18,6 +18,7 @@ from resident_stand import House, copied_plugin, house, large_module, until
 from slicegrep import ledger
 from slicegrep.resident.ask import surroundings
 from slicegrep.resident.identity import Identities
+from slicegrep.resident.supervisor import MOST_WORKERS
 
 DAY = 86_400
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
@@ -142,25 +143,81 @@ def test_a_stuck_worker_is_ended_at_its_limit_and_others_are_answered_meanwhile(
 
 
 def test_when_all_workers_are_stuck_new_calls_end_in_time(faulty: House) -> None:
-    """More stuck calls than workers: every call, one that would be answered at once among them, ends within its limit."""
+    """More stuck calls than workers: those that find none free in a fifth of their time work alone, and lose nothing."""
     stuck, core = (faulty.file(name, large_module()) for name in ("stuck.py", "core.py"))
     engine = faulty.start()
     running = []
-    for n in range(6):
+    for n in range(MOST_WORKERS):
         faulty.session_id = f"s-{n}"
         payload = faulty.payload("Read", {"file_path": str(stuck)})
-        running.append(faulty.popen("pre-read", payload, variables={"SLICEGREP_HOOK_TIMEOUT": "4"}))
+        running.append(faulty.popen("pre-read", payload, variables={"SLICEGREP_HOOK_TIMEOUT": "20"}))
+        until((faulty.folder / "reached").exists, "the question, being answered")
+        (faulty.folder / "reached").unlink()
     started = time.monotonic()
-    faulty.session_id = "s-late"
-    payload = faulty.payload("Read", {"file_path": str(core)})
-    verdict, _, why = faulty.ask("pre-read", payload, variables={"SLICEGREP_HOOK_TIMEOUT": "4"})
-    assert (verdict, why) in {("answered", "engine: TimeoutError"), ("answered", ""), ("cold", "")}
+    payload = faulty.payload("Read", {"file_path": str(core)}, session_id="s-late")
+    assert faulty.ask("pre-read", payload, variables={"SLICEGREP_HOOK_TIMEOUT": "4"}) == ("cold", b"", "")
+    assert b"updatedInput" in read(faulty, core, "s-alone", SLICEGREP_HOOK_TIMEOUT="10")
+    assert time.monotonic() - started < 15
     for process in running:
         assert process.communicate(timeout=60)[0] == b""
-    assert time.monotonic() - started < 40
     assert len(faulty.workers(engine)) <= 4
     assert b"updatedInput" in read(faulty, core, "s-after")
     assert faulty.engines() == [engine]
+
+
+def test_a_caller_whose_folder_does_not_answer_costs_a_worker_its_time_alone(home: House) -> None:
+    """A disk that is gone under the caller's plugin (here: a FIFO that nobody writes to): the worker ends at the limit."""
+    engine = home.start()
+    before = home.workers(engine)
+    away = home.folder / "away"
+    copied_plugin(away, home.folder / "unused")
+    os.mkfifo(away / "plugin" / "slicegrep" / "aaa.py")
+    started = time.monotonic()
+    told = home.ask("pre-read", ASKING, root=away, variables={"SLICEGREP_HOOK_TIMEOUT": "2"})
+    assert told[0] == "answered" and told[2].startswith("engine: ")
+    home.gone(*before)
+    assert time.monotonic() - started < 20
+    assert home.ask("pre-read", ASKING)[0] == "answered"
+    assert home.engines() == [engine]
+    assert not (home.run / "engine.crashes").exists()
+
+
+def test_a_question_that_trickles_in_is_not_waited_for(home: House) -> None:
+    """A byte now and then keeps no worker: all of a question has to be there in two seconds."""
+    home.start()
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(60)
+        connection.connect(str(home.run / "engine.sock"))
+        assert connection.recv(1) == b"+"
+        connection.sendall(b"slicegrep 1 10 60000000\n")
+        ends = time.monotonic() + 30
+
+        def sent_away() -> bool:
+            with suppress(BrokenPipeError):
+                connection.sendall(b"x")
+                return False
+            return True
+
+        while not sent_away():
+            assert time.monotonic() < ends
+            time.sleep(0.2)
+
+
+def test_a_worker_that_outlives_its_engine_keeps_no_other_from_beginning(home: House) -> None:
+    """The first process is killed while a worker is stopped: the next call starts another engine all the same."""
+    path = home.file("core.py", large_module())
+    old = home.start()
+    (worker,) = home.workers(old)
+    os.kill(worker, signal.SIGSTOP)
+    try:
+        os.kill(old, signal.SIGKILL)
+        home.gone(old)
+        assert b"updatedInput" in read(home, path, "s-1")
+        new = home.engine(not_=old)
+        assert home.ask("pre-read", ASKING)[0] == "answered"
+        assert home.engines() == [new]
+    finally:
+        os.kill(worker, signal.SIGKILL)
 
 
 def test_a_worker_that_crashes_costs_its_call_alone(faulty: House) -> None:

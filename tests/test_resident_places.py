@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -136,9 +137,15 @@ def test_a_crowd_is_answered_or_sent_away_at_once(home: House) -> None:
             connection.settimeout(60)
             connection.connect(str(home.run / "engine.sock"))
             crowd.append(connection)
-        said = [connection.recv(1) for connection in crowd]
-        assert said.count(b"+") >= 100
-        assert said.count(b"") >= 100
+
+        def sent_away() -> int:
+            found = 0
+            for connection in crowd:
+                with suppress(BlockingIOError):
+                    found += connection.recv(1, socket.MSG_DONTWAIT | socket.MSG_PEEK) == b""
+            return found
+
+        until(lambda: sent_away() >= 190, "the end of those who are too many")
     finally:
         for connection in crowd:
             connection.close()

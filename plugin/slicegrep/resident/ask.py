@@ -32,15 +32,15 @@ OFF_FILE = "engine.off"
 MAGIC = b"slicegrep 1"
 
 TAKEN = b"+"
-"""What the engine says first, and at once, however many wait before."""
+"""What a worker of the engine says first, once it has the connection."""
 OK, OTHER, GO = b"ok", b"other", b"go"
 """How its answer begins, with the length of what follows: the hook's output; it is not one for this caller; it leaves, so
 that the caller may start one of its own."""
 ANSWERED, COLD, START = "answered", "cold", "start"
 
 PATIENCE = 0.2
-"""Of the time limit: how long the engine may take to say that it has the request. One that does not is stopped, or the
-machine is so busy that there is no time to lose."""
+"""Of the time limit: how long the engine may take to say so. One that does not is stopped, or so much is asked of it that
+there is no time to lose: then the caller works alone."""
 LONGEST_PATH = 100
 """Bytes. The system's own limit is 108, on some 104."""
 OFF_SECONDS = 86_400.0

@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from slicegrep.resident.ask import SOCKET_FILE, TAKEN
+from slicegrep.resident.ask import SOCKET_FILE
 from slicegrep.resident.worker import IDLE, Place, work
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ __all__ = ["Supervisor"]
 
 MOST_WORKERS = max(2, min(4, os.cpu_count() or 2))
 MOST_WAITING = 100
-"""Connections that wait for a worker. Who comes then is sent away at once, and does the work itself."""
+"""Connections that wait for a worker. Who comes then is sent away at once, and does the work itself, as who has waited for
+a fifth of its time does (`ask.PATIENCE`)."""
 SPARE_SECONDS = 60.0
 """After which a worker that nobody needed ends, but for the last one."""
 LOOK_SECONDS = 30.0
@@ -49,6 +50,8 @@ class _Worker:
     channel: socket.socket
     busy: bool = False
     used: float = 0.0
+    lost: bool = False
+    """Whether it was killed as it did not end by itself: no crash of its own."""
 
 
 class Supervisor:
@@ -166,8 +169,6 @@ class Supervisor:
             connection.close()
             return True
         connection.settimeout(None)
-        with suppress(OSError):  # one that is gone again is noticed by its worker
-            connection.send(TAKEN)
         self._waiting.append(connection)
         if self._nice > 0 and _niceness(connection) < self._nice:
             self.leave()  # the one that its caller starts next is as quick as its session
@@ -215,7 +216,7 @@ class Supervisor:
         _, status = os.waitpid(worker.pid, 0)
         # SIGALRM: it was past the time limit of its event.
         well = os.waitstatus_to_exitcode(status) in (0, -signal.SIGALRM, -signal.SIGTERM)
-        if not well and self._record.crashed():
+        if not well and not worker.lost and self._record.crashed():
             self.leave()
 
     def _fork(self) -> _Worker:
@@ -244,6 +245,7 @@ class Supervisor:
         """End the workers that were needed for a moment only, and those whose own alarm does not end them."""
         for worker in self._workers:
             if worker.busy and now - worker.used > LOST_SECONDS:
+                worker.lost = True
                 with suppress(OSError):
                     os.kill(worker.pid, signal.SIGKILL)
         for worker in self._workers[:-1]:

@@ -18,7 +18,7 @@ from slicegrep.home import home_folder
 from slicegrep.hook.cold import LATER_SECONDS
 from slicegrep.hook.events import Event, seconds_for
 from slicegrep.hook.planned import sweep
-from slicegrep.resident.ask import GO, MAGIC, OK, OTHER, surroundings
+from slicegrep.resident.ask import GO, MAGIC, OK, OTHER, TAKEN, surroundings
 from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
 
@@ -37,7 +37,7 @@ MOST_HEAD = 1_000_000
 MOST_PAYLOAD = 64_000_000
 """Bytes. The client's own limits on what a tool returns are far below."""
 ARRIVE_SECONDS = 2.0
-"""How long a question may take to arrive, once it has begun."""
+"""How long all of a question may take to arrive."""
 SOON_SECONDS, QUIET_SECONDS = 0.02, 0.2
 """Without a question, before a worker makes what a read may need, and before it tidies up."""
 MOST_ANSWERS = 50
@@ -132,16 +132,23 @@ def _serve(
     """Answer one connection; returns what to tell the supervisor, and what is to be done when the answer is out."""
     try:
         connection.settimeout(ARRIVE_SECONDS)
-        question = _received(connection)
+        connection.sendall(TAKEN)
+        question = _received(connection, time.monotonic() + ARRIVE_SECONDS)
         if question is None or _gone(connection):
             return IDLE, []
+        settings = Settings.from_environment(question.environment)
+        # From here on: to look at the caller's folders may hang as well.
+        seconds = min(question.seconds, seconds_for(question.event, settings))
+        signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.05))
         told = _refusal(question, place, identities)
         if told:
             connection.sendall(told + b" 0\n")
             return LEAVE if told == GO else IDLE, []
-        return IDLE, _answer(connection, question, memory)
+        return IDLE, _answer(connection, question, settings, memory)
     except OSError:  # who asked is gone, or never said all of it
         return IDLE, []
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _refusal(question: _Question, place: Place, identities: Identities) -> bytes:
@@ -165,11 +172,10 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
     return b""
 
 
-def _answer(connection: socket.socket, question: _Question, memory: Memory) -> list[Callable[[], None]]:
+def _answer(
+    connection: socket.socket, question: _Question, settings: Settings, memory: Memory
+) -> list[Callable[[], None]]:
     """Answer a question; returns what is to be done when the answer is out. Raises OSError where who asked is gone."""
-    settings = Settings.from_environment(question.environment)
-    seconds = min(question.seconds, seconds_for(question.event, settings))
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.05))
     event = Event(question.event, question.payload, question.environment)
     try:
         said = event.answer(settings, memory)
@@ -178,7 +184,6 @@ def _answer(connection: socket.socket, question: _Question, memory: Memory) -> l
         said = None
     finally:
         os.chdir("/")
-        signal.setitimer(signal.ITIMER_REAL, 0)
     connection.settimeout(ARRIVE_SECONDS)
     try:
         connection.sendall(OTHER + b" 0\n" if said is None else OK + b" %d\n" % len(said) + said)
@@ -188,11 +193,16 @@ def _answer(connection: socket.socket, question: _Question, memory: Memory) -> l
     return event.later
 
 
-def _received(connection: socket.socket) -> _Question | None:
-    """Return the question, None for what is none. Raises OSError where it does not arrive."""
-    data = connection.recv(1 << 16)
+def _received(connection: socket.socket, until: float) -> _Question | None:
+    """Return the question, None for what is none. Raises OSError where it has not arrived `until` then (time.monotonic)."""
+
+    def more() -> bytes:
+        connection.settimeout(max(until - time.monotonic(), 0.001))
+        return connection.recv(1 << 18)
+
+    data = more()
     while b"\n" not in data[:100]:
-        piece = connection.recv(1 << 16) if len(data) < 100 else b""
+        piece = more() if len(data) < 100 else b""
         if not piece:
             return None
         data += piece
@@ -205,7 +215,7 @@ def _received(connection: socket.socket) -> _Question | None:
         return None
     pieces, length = [data], len(data)
     while length < head + payload:
-        piece = connection.recv(1 << 18)
+        piece = more()
         if not piece:
             return None
         pieces.append(piece)
