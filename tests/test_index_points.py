@@ -278,3 +278,15 @@ print(*sys.modules)
         "slicegrep.index.points",
         "slicegrep.index.seal",
     }
+
+
+def test_a_build_leaves_nothing_in_the_log(tmp_path: Path) -> None:
+    """SQLite's log would be gone through by every hook that opens the file."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for number in range(300):
+        (tree / f"m{number}.py").write_text(f"def made_{number}():\n    return {number}\n" * 20)
+    home = str(tmp_path / "home")
+    view = open_view(str(tree), home)
+    (log,) = Path(home, "index").glob("*.sqlite-wal")
+    assert (log.stat().st_size, view.file_count) == (0, 300)

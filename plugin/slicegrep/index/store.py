@@ -174,6 +174,12 @@ class Store:
                 self.db.execute("ROLLBACK")
             raise
 
+    def fold(self) -> None:
+        """Fold SQLite's log into the file, unless somebody reads it just now: who opens the file goes through what is in the log."""
+        with suppress(sqlite3.Error):
+            self.db.execute("PRAGMA busy_timeout=0")
+            self.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def grown(self) -> None:
         """Tell the other processes that views are out of date (while `writing`)."""
         self.set_meta("generation", self.generation() + 1)

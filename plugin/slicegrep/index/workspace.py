@@ -211,6 +211,9 @@ class Workspace:
                 store.set_meta("built", store.number("built") + 1)
                 store.grown()
                 merge_tail(store)
+            del view
+            self._view = None  # what it reads could not be folded
+            store.fold()
 
     def _opened(self) -> Store:
         if self._store is None:
