@@ -160,14 +160,14 @@ def _refusal(question: _Question, place: Place, identities: Identities) -> bytes
         older = asked is not None and asked.newer_than(place.identity)
         return GO if older or mine is None or mine.digest != place.identity.digest else OTHER
     environment = question.environment
-    # HOME may end in a slash.
-    same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(place.home)
-    same_files = question.surroundings == surroundings()
-    if environment.get("HOME") != os.environ.get("HOME") or not same_home or not same_files:
-        return OTHER
     try:
+        # HOME may end in a slash.
+        same_home = os.path.normpath(home_folder(environment)) == os.path.normpath(place.home)
+        same_files = question.surroundings == surroundings()
+        if environment.get("HOME") != os.environ.get("HOME") or not same_home or not same_files:
+            return OTHER
         os.chdir(question.folder)
-    except OSError:
+    except OSError:  # also a home folder that everybody can write in by now
         return OTHER
     return b""
 
