@@ -51,8 +51,8 @@ def running(home: str) -> Running | None:
     try:
         mark = Path(home, "run", "engine.running")
         since = mark.stat().st_mtime
-        root = os.fsdecode(mark.read_bytes()).partition("\n")[2].strip("\n")
-    except OSError:  # it has just begun, or is about to end
+        root = os.fsdecode(mark.read_bytes()).split("\n", 2)[2].strip("\n")
+    except (OSError, IndexError):  # it has just begun, or is about to end
         since, root = lock.stat().st_mtime, ""
     return Running(pid, since, _memory(pid), root)
 
