@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 SESSION = "3c1d9a52-6c1e-4a55-9a1e-0f4f3b1c2d3e"
+KNOWING_SECONDS = 4.0
+"""Without a call, in which the engine completes what it knows of the files that it has just seen."""
 SHELL_CASE, PYTHON_CASE = "sh -c :", "python -I -S -c pass"
 
 
@@ -227,6 +229,9 @@ class Engine:
             case.prepare()
             run(["sh", "-c", command_of(case.event)], case.payload, environment | case.variables, Spent())
             time.sleep(0.5)
+        case.prepare()
+        run(["sh", "-c", command_of(case.event)], case.payload, environment | case.variables, Spent())
+        time.sleep(KNOWING_SECONDS)
 
     def cpu(self) -> float:
         """Return the milliseconds of processor time of the engine and its workers so far."""

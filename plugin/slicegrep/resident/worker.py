@@ -15,7 +15,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from slicegrep.home import home_folder
-from slicegrep.hook.cold import LATER_SECONDS, NICE
+from slicegrep.hook.cold import LATER_SECONDS
 from slicegrep.hook.events import Event, seconds_for
 from slicegrep.hook.planned import sweep
 from slicegrep.resident.ask import GO, MAGIC, OK, OTHER, TAKEN, surroundings
@@ -33,8 +33,6 @@ __all__ = ["IDLE", "LEAVE", "work"]
 IDLE, LEAVE = b"i", b"l"
 """What a worker tells the supervisor: it can have the next event; the engine is older than who asked it, and is to leave."""
 
-MOST_APART = 4
-"""Processes of one worker that count at the same time."""
 MOST_HEAD = 1_000_000
 MOST_PAYLOAD = 64_000_000
 """Bytes. The client's own limits on what a tool returns are far below."""
@@ -72,8 +70,8 @@ class _Question:
 def work(channel: socket.socket, place: Place, identities: Identities) -> NoReturn:
     """Answer the connections that come over `channel` until it is closed, then end the process.
 
-    What an answer leaves to be done is done in processes of its own, MOST_APART at once. With as many at work it is done before
-    the next question is asked for: nothing piles up, and who comes meanwhile goes to another worker.
+    What an answer leaves to be done is done before the next question is asked for: nothing piles up, and who comes
+    meanwhile goes to another worker.
     """
     signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even in a call that does not return
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -91,13 +89,9 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
     later: list[Callable[[], None]] = []
     answers = 0
     """Since it tidied up."""
-    apart: list[int] = []
     while True:
-        apart = [pid for pid in apart if not _ended(pid)]
         if memory.has_more():
             pause: float | None = SOON_SECONDS
-        elif apart:
-            pause = QUIET_SECONDS
         else:
             pause = QUIET_SECONDS if answers else memory.forget_conversations(time.monotonic())
         if not select.select([channel], [], [], pause)[0]:
@@ -115,44 +109,13 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
         for file in files:
             with socket.socket(fileno=file) as connection:
                 verdict, later = _serve(connection, place, identities, memory)
-        if later:
-            apart += _done_apart(later, channel, most=MOST_APART - len(apart))
-            later = []
+        while later:
+            _do(later.pop(0))
         answers += 1
         if answers >= MOST_ANSWERS:
             tidy_up()
             answers = 0
         channel.send(verdict)
-
-
-def _done_apart(work: list[Callable[[], None]], channel: socket.socket, *, most: int) -> list[int]:
-    """Do what an answer leaves in a process of its own: to count takes longer than to answer. Returns its id.
-
-    None, and it is done here, where no more than `most` (0) are to be, or none can be.
-    """
-    try:
-        child = os.fork() if most > 0 else -1
-    except OSError:
-        child = -1
-    if child > 0:
-        return [child]
-    try:
-        if child == 0:
-            channel.close()
-            os.nice(NICE)
-        for one in work:
-            _do(one)
-    finally:
-        if child == 0:
-            os._exit(0)
-    return []
-
-
-def _ended(child: int) -> bool:
-    try:
-        return os.waitpid(child, os.WNOHANG)[0] == child
-    except ChildProcessError:
-        return True
 
 
 def _do(work: Callable[[], None]) -> None:
