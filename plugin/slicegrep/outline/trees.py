@@ -49,11 +49,16 @@ _OUTER = frozenset({"wrap", "decorated", "attribute"})
 
 @cache
 def grammar_of(language: str) -> Grammar | None:
-    """Return the grammar of a language, or None where its wheel is not installed."""
+    """Return the grammar of a language, or None where its wheel is not installed.
+
+    Raises MemoryError where it is, and there is no room for it: by patterns a method would lose its class's name.
+    """
     entry = LANGUAGES[language]
     try:
         module = _binding_of(entry.grammar_module)
-    except ImportError:
+    except ImportError as error:
+        if "memory" in str(error):
+            raise MemoryError(str(error)) from error
         return None
     return Grammar(getattr(module, entry.grammar_function)())
 
