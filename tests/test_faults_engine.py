@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from faults_stand import ROOT, SECONDS, House, copied_plugin
 
-KILLS = int(os.environ.get("SLICEGREP_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("SLICEGREP_TEST_KILLS", "30"))
 """A tenth as many each are of the engine's first process, of its workers and of who asks it."""
 SEED = int(os.environ.get("SLICEGREP_TEST_SEED", "5"))
 DAY = 86_400

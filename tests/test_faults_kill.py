@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from faults_stand import ROOT, SECONDS, House, write_steps
 
-KILLS = int(os.environ.get("SLICEGREP_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("SLICEGREP_TEST_KILLS", "30"))
 """In all, over the kinds below."""
 SEED = int(os.environ.get("SLICEGREP_TEST_SEED", "5"))
 SHARES = {"read": 0.35, "delivery": 0.15, "search": 0.25, "background": 0.05, "index": 0.2}

@@ -17,7 +17,7 @@ from slicegrep.hook.events import Event, Kept
 from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
 
-MUTATIONS = int(os.environ.get("SLICEGREP_TEST_MUTATIONS", "480"))
+MUTATIONS = int(os.environ.get("SLICEGREP_TEST_MUTATIONS", "240"))
 """In this process; an eighth as many through the registered commands."""
 SEED = int(os.environ.get("SLICEGREP_TEST_SEED", "5"))
 SECONDS = 6.0

@@ -83,7 +83,7 @@ def _by_grammar(
     try:
         from slicegrep.outline.grammars import by_grammar  # noqa: PLC0415 - tree-sitter may not be installed
     except ImportError as error:
-        if "memory" in str(error):  # as in trees.grammar_of
+        if "memory" in str(error) or "map segment" in str(error):  # as in trees.grammar_of
             raise MemoryError(str(error)) from error
         return None
     return by_grammar(language, rules, text, until, lines)

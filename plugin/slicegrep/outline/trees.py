@@ -57,7 +57,7 @@ def grammar_of(language: str) -> Grammar | None:
     try:
         module = _binding_of(entry.grammar_module)
     except ImportError as error:
-        if "memory" in str(error):
+        if "memory" in str(error) or "map segment" in str(error):  # as the system's loader says it
             raise MemoryError(str(error)) from error
         return None
     return Grammar(getattr(module, entry.grammar_function)())
