@@ -58,7 +58,7 @@ _LEAVE_SECONDS = 30  # what the resident engine is at is answered first, which t
 _QUIET_SECONDS = (
     0.5  # a hook that was at work when its folder went away is done by then, and may have made it anew
 )
-_MOST_TIMES = 10  # that what is made anew is removed too, before it must be a session that goes on
+_MOST_TIMES = 40  # 20 s: a hook has 5, and counts for 10 more once its answer is out
 _ASIDE = ".removing-"  # and a process id: what a folder that is being deleted is called
 _DELETE_SECONDS = 5  # for a folder that cannot be renamed, in which hooks go on to write
 _NICENESS = 10  # the session's own work goes first
