@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 
 import crowd
 import monorepo
+from index_speed import memory
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(REPOSITORY / "plugin"))
@@ -76,19 +77,6 @@ def both(name: str, what: Callable[[], object], runs: int = RUNS) -> Figures:
 def _peak() -> float:
     """Return the most memory that this process had, in MB (Linux counts in kB)."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / _MB
-
-
-def memory(pid: int) -> int:
-    """Return the resident bytes of a process and its children (Linux; 0 elsewhere). What they share counts for each."""
-    total = 0
-    try:
-        total += int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-        for task in os.listdir(f"/proc/{pid}/task"):
-            for child in Path(f"/proc/{pid}/task/{task}/children").read_text().split():
-                total += memory(int(child))
-    except (OSError, ValueError, IndexError):
-        return total
-    return total
 
 
 def build(tree: str, home: str) -> Figures:

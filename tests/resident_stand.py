@@ -27,6 +27,7 @@ __all__ = [
     "house",
     "large_module",
     "leads",
+    "plant",
     "processes_for",
     "until",
 ]
@@ -77,6 +78,16 @@ def copied_plugin(root: Path, home: Path) -> Path:
     if made.is_dir():
         shutil.copytree(made, home / "pyc" / str(root / "plugin")[1:], dirs_exist_ok=True)
     return root
+
+
+def plant(root: Path, fault: str, *, warm: bool) -> None:
+    """Have a copy of the plugin do something beside its work, for each payload; with `warm` in the engine alone."""
+    entry = root / "plugin" / "slicegrep" / "hook" / "events.py"
+    text = entry.read_text("utf-8")
+    mark = "        call = self._called(payload, warm=kept.warm)\n"
+    assert text.count(mark) == 1
+    lines = ["if kept.warm:" if warm else "if True:", *(f"    {line}" for line in fault.strip().splitlines())]
+    entry.write_text(text.replace(mark, "".join(f"        {line}\n" for line in lines) + mark), "utf-8")
 
 
 @cache

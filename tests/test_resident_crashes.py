@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from resident_stand import House, copied_plugin, house, large_module, until
+from resident_stand import House, copied_plugin, house, large_module, plant, until
 from slicegrep import ledger
 from slicegrep.resident.ask import surroundings
 from slicegrep.resident.identity import Identities
@@ -53,12 +53,7 @@ def faulty(tmp_path: Path) -> Iterator[House]:
     """Yield a home folder with a copy of the plugin in which some files' names bring a fault into the engine alone."""
     with house(tmp_path, root=tmp_path / "plugin copy") as made:
         copied_plugin(made.root, made.home)
-        entry = made.root / "plugin" / "slicegrep" / "hook" / "events.py"
-        text = entry.read_text("utf-8")
-        mark = "        call = self._called(payload, warm=kept.warm)\n"
-        assert text.count(mark) == 1
-        fault = "".join(f"            {line}\n" for line in STUCK.strip().splitlines())
-        entry.write_text(text.replace(mark, f"        if kept.warm:\n{fault}{mark}"), "utf-8")
+        plant(made.root, STUCK, warm=True)
         yield made
 
 

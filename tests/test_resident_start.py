@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from resident_stand import House, copied_plugin, house, large_module, until
+from resident_stand import House, copied_plugin, house, large_module, plant, until
 from slicegrep.resident.identity import Identities
 
 ASKING = {"session_id": "s-0", "tool_name": "Read"}
@@ -41,12 +41,7 @@ def copied(tmp_path: Path) -> Iterator[House]:
     """Yield a home folder with a copy of the plugin, for which some calls never end."""
     with house(tmp_path, root=tmp_path / "plugin copy") as made:
         copied_plugin(made.root, made.home)
-        entry = made.root / "plugin" / "slicegrep" / "hook" / "events.py"
-        text = entry.read_text("utf-8")
-        mark = "        call = self._called(payload, warm=kept.warm)\n"
-        assert text.count(mark) == 1
-        fault = "".join(f"        {line}\n" for line in ENDLESS.strip().splitlines())
-        entry.write_text(text.replace(mark, f"{fault}{mark}"), "utf-8")
+        plant(made.root, ENDLESS, warm=False)
         yield made
 
 

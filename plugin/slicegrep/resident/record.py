@@ -11,7 +11,7 @@ from slicegrep.home import open_plain, replace_private
 from slicegrep.resident.ask import OFF_FILE, OFF_SECONDS, SOCKET_FILE, off_until
 from slicegrep.resident.starting import STARTING_FILE, put_aside
 
-__all__ = ["Record", "clear_places"]
+__all__ = ["CRASHES_FILE", "LOCK_FILE", "RUNNING_FILE", "Record", "clear_places", "mark_of"]
 
 LOCK_FILE = "engine.lock"
 RUNNING_FILE = "engine.running"
@@ -33,6 +33,16 @@ def clear_places(run: str) -> None:
                 put_aside(path)
 
 
+def mark_of(run: str) -> list[str]:
+    """Return process id, digest and plugin folder of the engine at work; nothing where there is no mark, or it is damaged."""
+    try:
+        with open_plain(os.path.join(run, RUNNING_FILE)) as file:
+            told = file.read(10_000).decode("utf-8", "surrogateescape").split("\n", 2)
+    except OSError:
+        return []
+    return [*told[:2], told[2].removesuffix("\n")] if len(told) == 3 else []
+
+
 class Record:
     """The marks in the folder `run` of a home folder, for code of this digest: what other code did says nothing of it.
 
@@ -48,7 +58,7 @@ class Record:
 
         To be called under the engine's lock: the mark of another one is then of one that did not end well.
         """
-        if self._running()[1:] == [self._digest] and self.crashed():
+        if mark_of(self._run)[1:2] == [self._digest] and self.crashed():
             self._drop(RUNNING_FILE)
             return False
         if off_until(self._run):
@@ -68,7 +78,9 @@ class Record:
 
     def ended(self) -> None:
         """Note that the engine ended well, or that its crash was counted."""
-        if self._running()[:1] == [str(os.getpid())]:  # not where the home folder was deleted and made again
+        if mark_of(self._run)[:1] == [
+            str(os.getpid())
+        ]:  # not where the home folder was deleted and made again
             self._drop(RUNNING_FILE)
 
     def crashed(self) -> bool:
@@ -92,14 +104,6 @@ class Record:
                 lines = [line.split(" ") for line in file.read(10_000).decode("ascii").splitlines()]
             return [(float(at), digest) for at, digest in lines]
         except (OSError, ValueError):
-            return []
-
-    def _running(self) -> list[str]:
-        """Return the process id and the digest of the mark; nothing where there is none, or it is damaged."""
-        try:
-            with open_plain(self._path(RUNNING_FILE)) as file:
-                return file.read(10_000).decode("ascii", "replace").split("\n")[:2]
-        except OSError:
             return []
 
     def _drop(self, name: str) -> None:

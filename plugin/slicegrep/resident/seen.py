@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,13 +49,14 @@ def running(home: str) -> Running | None:
         pid = int(str(engine))
     except OSError:
         return None
+    from slicegrep.resident.record import RUNNING_FILE, mark_of  # noqa: PLC0415 (for systems that have its sockets)
+
+    mark = mark_of(os.path.join(home, "run"))
     try:
-        mark = Path(home, "run", "engine.running")
-        since = mark.stat().st_mtime
-        root = os.fsdecode(mark.read_bytes()).split("\n", 2)[2].strip("\n")
-    except (OSError, IndexError):  # it has just begun, or is about to end
-        since, root = lock.stat().st_mtime, ""
-    return Running(pid, since, _memory(pid), root)
+        since = Path(home, "run", RUNNING_FILE).stat().st_mtime
+    except OSError:  # it has just begun, or is about to end
+        since = time.time()
+    return Running(pid, since, _memory(pid), mark[2] if mark else "")
 
 
 def answers(home: str, engine: Running) -> bool:
