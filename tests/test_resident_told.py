@@ -174,7 +174,8 @@ def test_remove_works_while_hooks_do(home: House) -> None:
         over.set()
         for session in sessions:
             session.result()
-    assert (done.returncode, done.stderr) == (0, f"slicegrep: removed {home.home}\n")
+    # It may say that it waits, for the engine that a hook started when the first had left.
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (0, f"slicegrep: removed {home.home}")
     assert not home.home.exists()
     assert not list(home.folder.glob("home.*"))
 

@@ -91,19 +91,26 @@ def kept_away(home: str, seconds: float, waiting: Callable[[str], None]) -> Iter
     `waiting` is called with its process id where it does not leave soon. Raises lock.Busy, with that, where it is still
     there after so many seconds.
     """
-    engine = running(home)
-    if engine is not None:
-        with suppress(OSError):
-            os.kill(engine.pid, signal.SIGTERM)
-            os.kill(engine.pid, signal.SIGCONT)  # one that was stopped would not hear of it
     lock = Path(home, "run", _LOCK)
+    over = time.monotonic() + seconds
+    told = False
     with ExitStack() as stack:
-        if lock.is_file():
+        while lock.is_file():
+            engine = running(home)  # also one that a hook started when the one before had left
+            if engine is not None:
+                with suppress(OSError):
+                    os.kill(engine.pid, signal.SIGTERM)
+                    os.kill(engine.pid, signal.SIGCONT)  # one that was stopped would not hear of it
+            left = over - time.monotonic()
             try:
-                stack.enter_context(held(lock, min(_SOON_SECONDS, seconds)))
+                stack.enter_context(held(lock, max(0.0, min(_SOON_SECONDS, left))))
+                break
             except Busy as slow:
-                waiting(str(slow))
-                stack.enter_context(held(lock, seconds))
+                if left <= 0:
+                    raise
+                if not told:
+                    waiting(str(slow))
+                told = True
         yield
 
 
