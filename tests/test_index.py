@@ -161,9 +161,9 @@ def test_mentions_count_the_other_files_that_hold_a_name(tree: Path, tmp_path: P
 def test_vocabulary_is_searched_by_prefix_and_by_part(tree: Path, tmp_path: Path) -> None:
     """Stems by their beginning, identifiers by any part of them, and the files that may hold one."""
     view = open_view(str(tree), str(tmp_path / "home"))
-    assert view.stems_with_prefix("conn", 9) == ["connection"]
-    assert view.stems_with_prefix("s", 2) == view.stems_with_prefix("s", 9)[:2] == ["self", "serv"]
-    assert view.stems_with_prefix("zzz", 9) == []
+    assert view.terms_with_prefix("conn") == {"connection"}
+    assert {"self", "serv"} < view.terms_with_prefix("s")
+    assert view.terms_with_prefix("zzz") == set()
     assert view.identifiers_containing("PTSERV") == []
     assert view.identifiers_containing("TPSERV") == ["httpserver"]
     assert "accept_connection" in view.identifiers_containing("_c")

@@ -386,10 +386,6 @@ class View:
         names = self.columns.symbol_names
         return len({self.symbol_file[number] for number in self.symbols_named(name) if names[number] == name})
 
-    def stems_with_prefix(self, prefix: str, most: int) -> list[str]:
-        """Return at most `most` stems that begin with `prefix`, the shortest first."""
-        return sorted(self.terms_with_prefix(prefix), key=lambda term: (len(term), term))[:most]
-
     def terms_with_prefix(self, prefix: str) -> set[str]:
         """Return the terms that begin with `prefix`, those of replaced files among them."""
         return {term for shelf in self._shelves for term in shelf.terms(prefix)}
