@@ -180,7 +180,7 @@ def test_rows_that_do_not_fit_each_other(root: Path) -> None:
     path = index_path(workspace_of(str(root)), home_of(root))
     whole = Path(path).read_bytes()
     for change in (
-        "UPDATE outlines SET file=-file",
+        "UPDATE outlines SET file=-1-file",
         "UPDATE outlines SET data=NULL",
         "UPDATE outlines SET data=1",
         "DELETE FROM outlines",
