@@ -21,7 +21,7 @@ __all__ = [
     "Reply",
     "ask",
     "off_until",
-    "say",
+    "put",
     "seconds_of",
     "surroundings",
 ]
@@ -60,6 +60,21 @@ class Reply:
         self.data = data
         self.why = why
         """Why the plain call happens although the engine had the request; "" where nothing went wrong."""
+
+
+def put(event: str, payload: bytes, home: str, root: str, site: str) -> tuple[str, str]:
+    """Put an event to the engine; the process ends here where it answers. Returns the verdict, and why nothing came of it.
+
+    Where there is none, one is started: before the work, which may run out of time. Raises what importing raises.
+    """
+    reply = ask(event, payload, home, root)
+    if reply.verdict == ANSWERED and not reply.why:
+        _say(reply.data)
+    if reply.verdict == START:
+        from slicegrep.resident.starting import start  # noqa: PLC0415 (rarely needed)
+
+        start(home, root, site, event)
+    return reply.verdict, reply.why
 
 
 def ask(event: str, payload: bytes, home: str, root: str, seconds: float = 0.0) -> Reply:
@@ -133,7 +148,7 @@ def _exchange(connection: _socket.socket, request: bytes, seconds: float) -> Rep
     return Reply(START if word == GO else COLD)
 
 
-def say(data: bytes) -> None:
+def _say(data: bytes) -> None:
     """Print a hook's output and end the process, without the interpreter's own farewell (3 ms)."""
     try:
         while data:
