@@ -16,7 +16,7 @@ except ImportError:  # there is no wheel for musl and for Windows on ARM
     re2 = None
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 __all__ = ["Expression", "Group", "expression_of", "groups_of", "literal_of", "salvaged"]
 
@@ -85,10 +85,10 @@ class Group:
         self.only = expressions[0] if len(expressions) == 1 and expressions[0].exact is None else None
         """The one expression, where there is no need to ask `matching`."""
         loose = "|".join([f"(?:{one.loose})" for one in expressions])
-        self._lines = _compiled(f"(?:{loose}).*", self._options).finditer
+        self._lines = _ends_of(_compiled(f"(?:{loose}).*", self._options))
 
     @cached_property
-    def _held(self) -> Any:
+    def _held(self) -> Callable[[bytes, int, int], list[int]] | None:
         """Return what finds the lines with a text that every match holds, where that is quicker than to look for matches."""
         one = self.expressions[0]
         if len(self.expressions) > 1 or re2 is None or not one.loose.startswith(("^", r"\b")):
@@ -100,19 +100,17 @@ class Group:
         text = one.rarest if len(longest) < _SAYS_MORE * len(one.rarest) else longest
         if len(text) < _HELD:
             return None
-        return _compiled(
-            f"{re2.escape(text)}.*", _options(case_sensitive=False, memory=_SHARED_MEMORY)
-        ).finditer
+        options = _options(case_sensitive=False, memory=_SHARED_MEMORY)
+        return _ends_of(_compiled(f"{re2.escape(text)}.*", options))
 
     def ends(self, data: bytes, start: int, end: int) -> list[int]:
         """Return where lines end in which one of the expressions (their `loose`) matches."""
         if self._held is None:
-            return [match.end() for match in self._lines(data, start, end)]
+            return self._lines(data, start, end)
         found = []
-        for match in self._held(data, start, end):
-            last = match.end()
+        for last in self._held(data, start, end):
             first = max(data.rfind(b"\n", start, last) + 1, start)
-            if next(self._lines(data, first, last), None) is not None:
+            if self._lines(data, first, last):
                 found.append(last)
         return found
 
@@ -215,6 +213,30 @@ def _compiled(loose: str, options: Any) -> Any:
     except re2.error as error:
         why = error.args[0]
         raise BrokenError(why.decode("utf-8", "replace") if isinstance(why, bytes) else str(why)) from error
+
+
+def _ends_of(compiled: Any) -> Callable[[bytes, int, int], list[int]]:
+    """Return what finds where the matches of an expression end: (data, start, end) -> ascending offsets.
+
+    RE2 is asked by its binding: the module's own `finditer` makes a generator a call and an object a match, which takes a third of
+    the time that 880 files of 6 kB take (4.5 ms against 2.8), and more where much matches.
+    """
+    if re2 is None:
+        return lambda data, start, end: [match.end() for match in compiled.finditer(data, start, end)]
+    match, unanchored = compiled._regexp.Match, re2._re2.RE2.Anchor.UNANCHORED  # noqa: SLF001 (there is no other door)
+
+    def ends(data: bytes, start: int, end: int) -> list[int]:
+        found: list[int] = []
+        while True:
+            begin, last = match(unanchored, data, start, end)[0]  # named groups follow
+            if begin < 0:
+                return found
+            found.append(last)
+            if last == end:
+                return found
+            start = last + (last == start)  # `\b` matches once more where a line ends
+
+    return ends
 
 
 def _backtracking(exact: str, *, wide: bool, case_sensitive: bool) -> Any:
