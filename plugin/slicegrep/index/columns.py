@@ -239,11 +239,17 @@ class Columns:
     @cached_property
     def lower_identifiers(self) -> list[str]:
         """For each segment, its identifiers in lower case (some twice, and not quite sorted), with an LF around each."""
-        return self._whole("lower", [], lambda shelf, number: [_lines(shelf, number, "identifiers").lower()])
+        return self._whole("lower", [], lambda shelf, number: [_identifiers(shelf, number)])
 
 
-def _lines(shelf: Shelf, number: int, name: str) -> str:
-    return f"\n{shelf.text(number, name)}\n"
+def _identifiers(shelf: Shelf, number: int) -> str:
+    """Return a segment's identifiers in lower case, with an LF around each.
+
+    Those beyond ASCII stand in it twice, first with their other letters as they were: bytes are lowered in a quarter of the
+    time that a text takes which is not ASCII (2.7 of 10 ms for Django).
+    """
+    text = shelf.part(number, "identifiers").lower().decode("utf-8", "surrogateescape")
+    return f"\n{text}\n" if text.isascii() else f"\n{text}\n{shelf.text(number, 'beyond_ascii')}\n"
 
 
 def _beyond_ascii(shelf: Shelf, number: int) -> list[str]:
