@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 __all__ = ["WORD_EDGE", "BrokenError", "Reading", "plain_text", "reading_of"]
 
@@ -15,8 +16,7 @@ class BrokenError(ValueError):
     """A text that is no regular expression of this dialect; the message says why, in a few words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """A regular expression, understood.
 
     `loose` is RE2's, and matches in every line that `exact` (for a backtracking engine) matches in: equal in what they

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.filefacts import PLATFORMS, facts_of
@@ -63,8 +62,7 @@ class FileScore(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
+class Scores(NamedTuple):
     """The answer of an index."""
 
     files: tuple[FileScore, ...]

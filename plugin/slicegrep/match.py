@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.candidates import Hit
 from slicegrep.dialect import BrokenError
 from slicegrep.expressions import expression_of, groups_of, literal_of, salvaged
 from slicegrep.narrowing import narrowed
 from slicegrep.source import read_source
-from slicegrep.walk import Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from slicegrep.index.view import View
     from slicegrep.query import Pattern
     from slicegrep.types import Source
+    from slicegrep.walk import Skipped
 
 __all__ = ["LONGEST_LINE", "MOST_HITS", "Matches", "find"]
 
@@ -38,8 +37,7 @@ _SHOWN = 60  # characters of a pattern in a note
 _NAMED = 5  # patterns that are named in notes of one kind
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(NamedTuple):
     """The lines that match. Paths as they were handed in; a file's hits ascend."""
 
     by_file: dict[str, tuple[Hit, ...]]
@@ -175,6 +173,8 @@ class _Search:
         for done, path in enumerate(chosen):
             data = self._data(path)
             if data is None:
+                from slicegrep.walk import Skipped  # noqa: PLC0415 (2 ms, and most files can be read)
+
                 self._skipped[path] = Skipped(path, "it cannot be read")
                 continue
             for group, its in zip(groups, of_group, strict=True):

@@ -6,8 +6,6 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from slicegrep.ripgrep import run_rg
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -148,6 +146,8 @@ def _is_edge(char: str) -> bool:
 
 
 def _by_ripgrep(root: str, files: Sequence[str], expressions: Sequence[Expression]) -> Sequence[str]:
+    from slicegrep.ripgrep import run_rg  # noqa: PLC0415 (5 ms, and most often the index tells)
+
     wanted = []
     for expression in expressions:
         pieces = re.findall(r"[\x20-\x7e]{2,}", "\n".join(expression.literals))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.languages import language_of
 from slicegrep.shown import printable
@@ -49,8 +48,7 @@ SKIPPED = 3
 """Paths that were not searched are named up to so many."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """One or more whole lines of the text, without the last line end. `kind` is a key of KINDS."""
 
     kind: str

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from slicegrep.focus import (
     CODE_NAME_WEIGHT,
@@ -45,8 +45,7 @@ LEAST_MESSAGE_WORDS = 3
 """A line of a longer text is looked for as it stands when it has so many words."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
+class Pattern(NamedTuple):
     """One alternative of a query. `regex` is what to run; `literal` says that it stands for plain text."""
 
     text: str
@@ -54,8 +53,7 @@ class Pattern:
     literal: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A search, read once. `names` are whole identifiers, lower-cased, without underscores; the other keys are stems."""
 
     text: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.candidates import Candidate
 from slicegrep.expand import keys_of
@@ -95,8 +94,7 @@ def recall(
     return findings.ranked()
 
 
-@dataclass(frozen=True, slots=True)
-class _Cut:
+class _Cut(NamedTuple):
     """How regions are cut around hits."""
 
     before: int

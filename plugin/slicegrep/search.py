@@ -6,9 +6,9 @@ import gc
 import os
 import stat
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from errno import ENOENT
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.assemble import LEAST_BUDGET, OBJECTIVES, assemble
 from slicegrep.home import home_folder
@@ -86,7 +86,7 @@ def focused_read(
     _checked(pattern, before=before, after=after, budget=budget, boundary=boundary, objective=objective)
     path = os.fsdecode(path)
     place = _place_below(top, path) if top else _place(path, recursive=recursive)
-    place = replace(place, shown=shown or place.shown)
+    place = place._replace(shown=shown or place.shown)
     home = _home(home)
     asked = _Asked(
         query_of(pattern, case_sensitive=case_sensitive),
@@ -192,8 +192,7 @@ def _answer(place: _Place, scope: _Scope, asked: _Asked, home: str) -> Result:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """What was asked for, checked; the names are `focused_read`'s."""
 
     query: Query
@@ -206,8 +205,7 @@ class _Asked:
     history: bool
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """Where to search: a folder (absolute), and one file in it or all."""
 
     shown: str
@@ -218,8 +216,7 @@ class _Place:
     """Where it is not "": the folder from which on no link is followed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Wanted:
+class _Wanted(NamedTuple):
     """Which files were asked for."""
 
     globs: tuple[str, ...]
@@ -233,8 +230,7 @@ class _Wanted:
         return not (self.globs or self.types or self.no_ignore or self.hidden)
 
 
-@dataclass(frozen=True, slots=True)
-class _Scope:
+class _Scope(NamedTuple):
     """What is searched. `files` are relative to the folder, which is `prefix` in the view."""
 
     view: View
@@ -341,7 +337,7 @@ def _scope(
         return _Scope(view, prefix, present, None, _told(view.skipped, prefix), view.notes)
     walked = _walked(place.folder, wanted)
     if prefix and not walked.files and not present:  # a folder that is ignored, and was named all the same
-        wanted = replace(wanted, no_ignore=True)
+        wanted = wanted._replace(no_ignore=True)
         walked = _walked(place.folder, wanted)
     files = [file.path for file in walked.files]
     skipped = tuple((one.path, one.why) for one in walked.skipped)
@@ -370,7 +366,7 @@ def _none_searched(place: _Place, wanted: _Wanted, walked: Walk) -> str:
     if walked.files:
         return "No file was searched: none of those that fit holds text."
     narrowing = [*(f"type {name}" for name in wanted.types), *(f"glob {text}" for text in wanted.globs)]
-    there = len(_walked(place.folder, replace(wanted, globs=(), types=())).files) if narrowing else 0
+    there = len(_walked(place.folder, wanted._replace(globs=(), types=())).files) if narrowing else 0
     if there:
         return f"No file was searched: {' with '.join(narrowing)} fits none of the {there:,} files here."
     return "No file was searched: there is none here that is neither ignored nor hidden."
