@@ -158,3 +158,18 @@ def test_lines_survive_either_line_end(lines: list[str]) -> None:
     for end in ("\n", "\r\n"):
         data = "".join(line + end for line in lines).encode()
         assert lines_of(data) == lines_of(b"\xef\xbb\xbf" + data) == want
+
+
+def test_what_was_read_before_is_taken_only_where_the_content_is_still_that(tmp_path: Path) -> None:
+    """Size and time of change may be the same; the digest tells."""
+    path = tmp_path / "a.py"
+    path.write_bytes(b"x = 1\n")
+    before = read_source(str(path))
+    assert before is not None
+    assert read_source(str(path), known=before) is before
+    status = path.stat()
+    path.write_bytes(b"x = 2\n")
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    after = read_source(str(path), known=before)
+    assert after is not None
+    assert after.lines == ("x = 2",)

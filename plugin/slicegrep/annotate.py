@@ -86,6 +86,7 @@ def annotate(
     columns: bool = False,
     headings: bool = False,
     ranges: bool = True,
+    known: Callable[[str], Source | None] | None = None,
 ) -> Annotated:
     r"""Append the enclosing definition to the match lines of a search's output.
 
@@ -98,7 +99,7 @@ def annotate(
     `12:text`, without a path, may be of; None: of none. `columns` says that such a line may be `12:3:text`,
     `headings` that a path may stand on a line of its own above them. The suffixes keep the whole below `max_length`
     UTF-16 code units: first with ranges (unless `ranges` is False), then names alone, then names while there is room.
-    Files over `max_bytes` are not read. Past `deadline` (of `time.monotonic`) the text stays as it was. Raises what
+    Files over `max_bytes` are not read. `known` gives what was read of a file before, for `read_source`. Past `deadline` (of `time.monotonic`) the text stays as it was. Raises what
     `definitions_of` raises.
     """
     untouched = Annotated(text, 0, 0, ())
@@ -118,7 +119,7 @@ def annotate(
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
     found: dict[int, list[Row | None]] = {}
-    for batch in _batches(by_file, max_bytes, deadline):
+    for batch in _batches(by_file, max_bytes, deadline, known or (lambda _: None)):
         _look_up(batch, found, definitions_of)
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
@@ -242,13 +243,16 @@ class _Reader:
 
 
 def _batches(
-    by_file: dict[str, list[_Claim]], max_bytes: int, deadline: float
+    by_file: dict[str, list[_Claim]],
+    max_bytes: int,
+    deadline: float,
+    known: Callable[[str], Source | None],
 ) -> Iterator[list[tuple[Source, list[_Claim]]]]:
     """Yield the sources that bear claims out, with those. Past the deadline the rest is not read."""
     batch: list[tuple[Source, list[_Claim]]] = []
     size = 0
     for file, claims in by_file.items():
-        source = read_source(file, max_bytes=max_bytes)
+        source = read_source(file, max_bytes=max_bytes, known=known(file))
         if source is not None and source.language:
             held = [claim for claim in claims if _holds(source, claim)]
             if held:

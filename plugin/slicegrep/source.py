@@ -30,10 +30,11 @@ _SHOWN = frozenset({"utf-8", "utf-8-sig"})
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_source(path: str, *, max_bytes: int = _MAX_BYTES) -> Source | None:
+def read_source(path: str, *, max_bytes: int = _MAX_BYTES, known: Source | None = None) -> Source | None:
     """Read a regular file (symlinks are followed) of at most `max_bytes` bytes.
 
-    None where it is no regular file, larger, unreadable or gone. Never blocks on a FIFO or a device; raises nothing.
+    `known` is what was read of the same path before: returned where the content is still that, which saves decoding
+    and splitting it (two thirds of the time). None where it is no regular file, larger, unreadable or gone. Never blocks on a FIFO or a device; raises nothing.
     """
     try:
         descriptor = os.open(path, _FLAGS)
@@ -48,7 +49,11 @@ def read_source(path: str, *, max_bytes: int = _MAX_BYTES) -> Source | None:
         return None
     finally:
         os.close(descriptor)
-    return None if data is None else source_of(path, data)
+    if data is None:
+        return None
+    if known is not None and known.size == len(data) and known.digest == _digest(data):
+        return known
+    return source_of(path, data)
 
 
 def source_of(path: str, data: bytes, language: str = "") -> Source:
@@ -76,7 +81,7 @@ def source_of(path: str, data: bytes, language: str = "") -> Source:
         language=language,
         lines=tuple(lines),
         size=len(data),
-        digest=blake2b(data, digest_size=16).hexdigest(),
+        digest=_digest(data),
         encoding=encoding,
     )
 
@@ -105,6 +110,10 @@ def utf8_lines(data: bytes) -> bytes:
         else:
             return data
     return source_of("", data, "-").text.encode("utf-8", "replace")
+
+
+def _digest(data: bytes) -> str:
+    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _read_up_to(descriptor: int, expected: int, max_bytes: int) -> bytes | None:

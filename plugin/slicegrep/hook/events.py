@@ -30,6 +30,8 @@ class Kept:
     """`prepared.prepared_of`, or one that remembers."""
     outline_of: OutlineOf | None = None
     """`outline.outline`, or one that remembers."""
+    known: Callable[[str], Source | None] | None = None
+    """Gives what was read of a file before, whatever it holds by now."""
     conversation_of: Callable[[Call], Conversation] | None = None
     """Gives what was made of the texts of the call's conversation, where that is kept."""
     warm = False
@@ -67,12 +69,17 @@ class Event:
             from slicegrep.hook import read  # noqa: PLC0415
 
             answer = read.before(
-                call, settings, payload, prepare=kept.prepare, conversation_of=kept.conversation_of
+                call,
+                settings,
+                payload,
+                prepare=kept.prepare,
+                conversation_of=kept.conversation_of,
+                known=kept.known,
             )
         elif self.name == "post-read":
             from slicegrep.hook import read  # noqa: PLC0415
 
-            answer = read.after(call, settings)
+            answer = read.after(call, settings, known=kept.known)
         elif self.name in {"post-search", "remember"}:
             from slicegrep.hook import searched  # noqa: PLC0415
 
@@ -83,6 +90,7 @@ class Event:
                 self._environment,
                 annotating=self.name == "post-search",
                 outline_of=kept.outline_of,
+                known=kept.known,
             )
         return b"" if answer is None else json.dumps(answer, allow_nan=False).encode()
 

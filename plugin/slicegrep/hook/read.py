@@ -37,11 +37,12 @@ def before(
     *,
     prepare: Callable[[Source, str], Prepared] | None = None,
     conversation_of: Callable[[Call], Conversation] | None = None,
+    known: Callable[[str], Source | None] | None = None,
 ) -> dict[str, object] | None:
     """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise.
 
-    `prepare` gives what is known of a source (with the home folder, which has the indexes), `conversation_of` what was made of the session's texts; None makes them anew.
-    Who keeps them hands in what returns the kept ones.
+    `prepare` gives what is known of a source (with the home folder, which has the indexes), `conversation_of` what was made of the session's texts,
+    `known` what was read of a file before; None makes them anew. Who keeps them hands in what returns the kept ones.
     """
     started = time.perf_counter()
     path = call.file_path
@@ -57,7 +58,7 @@ def before(
         return None
     if planned.was_seen(call, real):
         return None
-    source = read_source(real, max_bytes=settings.max_bytes)
+    source = read_source(real, max_bytes=settings.max_bytes, known=known(real) if known else None)
     if source is None or not shown_as_is(source) or _could_break_out(path, source):
         return None
     if source.size > planned.LARGE_BYTES and not planned.first_try(call, real):
@@ -97,8 +98,13 @@ def before(
     }
 
 
-def after(call: Call, settings: Settings) -> dict[str, object] | None:
-    """Answer a PostToolUse of Read with what was planned for it, or None where the result is not what was planned."""
+def after(
+    call: Call, settings: Settings, *, known: Callable[[str], Source | None] | None = None
+) -> dict[str, object] | None:
+    """Answer a PostToolUse of Read with what was planned for it, or None where the result is not what was planned.
+
+    `known` gives what was read of a file before.
+    """
     started = time.perf_counter()
     taken = planned.take_plan(call) if call.tool == "Read" and call.use_id else None
     if taken is None:
@@ -108,15 +114,16 @@ def after(call: Call, settings: Settings) -> dict[str, object] | None:
     plan, note = taken
     if not _as_planned(call.response, plan.start, plan.end - plan.start + 1):
         return None
-    source = read_source(str(note["path"]), max_bytes=settings.max_bytes)
+    real = str(note["path"])
+    source = read_source(real, max_bytes=settings.max_bytes, known=known(real) if known else None)
     if source is None or source.digest != plan.digest or not _sound(plan, len(source.lines)):
         return None
-    if not _was_read(call, plan, source, str(note["path"])):
+    if not _was_read(call, plan, source, real):
         return None
     text = render.delivery(plan, source)
     if render.utf16_units(text) >= render.TEXT_LIMIT + 1:
         return None
-    real, costs = str(note["path"]), note.get("costs")
+    costs = note.get("costs")
     row: dict[str, object] = {
         "project": note.get("project"),
         "path": real,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Callable, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
 from slicegrep import ledger
@@ -16,6 +16,7 @@ from slicegrep.settings import Settings  # noqa: TC001 (as above)
 TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.definitions import OutlineOf
+    from slicegrep.types import Source
 
 __all__ = ["after"]
 
@@ -28,19 +29,28 @@ def after(
     *,
     annotating: bool,
     outline_of: OutlineOf | None = None,
+    known: Callable[[str], Source | None] | None = None,
 ) -> dict[str, object] | None:
     """Return the answer (None: the output stays as it is). Raises what reading and parsing raise.
 
-    Files that no index holds are parsed by `outline_of` (None: `outline`).
+    Files that no index holds are parsed by `outline_of` (None: `outline`). `known` gives what was read of a file before.
+    What the session should remember is noted once the answer is out, where the engine gives it (200 hits: 4 ms).
     """
     started = time.perf_counter()
     done = search_output.Outcome()
     if annotating:
-        done = search_output.outcome(payload, settings, environment, outline_of)
+        done = search_output.outcome(payload, settings, environment, outline_of, known)
+
+    def note() -> None:
+        add_recent(call, search_output.remember(payload))
+
     with suppress(OSError):  # a full disk: the answer matters more than our notes
         if done.hits or done.late:
             _record(call, done, started)
-        add_recent(call, search_output.remember(payload))
+        if call.warm:
+            call.later.append(note)
+        else:  # a process of its own would start another one for it
+            note()
     return done.answer
 
 

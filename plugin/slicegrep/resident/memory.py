@@ -65,6 +65,11 @@ class Memory(Kept):
             self._waiting.put(source.path, source, source.size)
         return outline(source, seconds=seconds, lines=lines)
 
+    def known(self, path: str) -> Source | None:
+        """Return what was last read of a path and kept."""
+        found = self._shelf.get(path)
+        return None if found is None else found.source
+
     def conversation_of(self, call: Call) -> Conversation:
         """Return what was made of the texts of the call's own conversation: of this session, agent and transcript."""
         key = call.session, call.agent, call.transcript
