@@ -7,13 +7,13 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.index.outlines import Outlined
 from slicegrep.words import is_code_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from slicegrep.candidates import Hit
+    from slicegrep.index.outlines import Outlined
     from slicegrep.query import Query
     from slicegrep.regions import Region
     from slicegrep.types import Symbol
@@ -92,10 +92,10 @@ class Judge:
         )
 
     def of_file(
-        self, symbols: Sequence[Symbol], lines: Sequence[str], *, test: bool
+        self, symbols: Outlined, lines: Sequence[str], *, test: bool
     ) -> Callable[[Region], Judgement]:
         """Return what judges the regions of a file. `symbols` are the file's, `lines` too (none where it was not read)."""
-        named = _by_name_line(symbols)
+        named = symbols.by_name_line()
         return lambda region: self._judge(region, symbols, named, lines, test=test)
 
     def of_unread(self, region: Region) -> Judgement:
@@ -192,16 +192,6 @@ def lines_matching(by_file: Mapping[str, Sequence[Hit]], patterns: int) -> list[
         for number in numbers:
             counts[number] += count
     return counts
-
-
-def _by_name_line(symbols: Sequence[Symbol]) -> dict[int, list[int]]:
-    """Return the definitions, by their places in `symbols`, whose names stand in a line."""
-    if isinstance(symbols, Outlined):
-        return symbols.by_name_line()
-    found: dict[int, list[int]] = {}
-    for at, symbol in enumerate(symbols):
-        found.setdefault(symbol.name_line, []).append(at)
-    return found
 
 
 def _is_quoted(phrase: str, line: str) -> bool:

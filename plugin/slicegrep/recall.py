@@ -9,6 +9,7 @@ from slicegrep.expand import keys_of
 from slicegrep.filescore import FIRST_FILES, Scores, score_files
 from slicegrep.findings import ASIDE, TEST, Findings, is_aside
 from slicegrep.hits import Judge, Judgement
+from slicegrep.index.outlines import Outlined
 from slicegrep.pointed import take_places, take_spelled
 from slicegrep.regions import regions, windows
 
@@ -63,6 +64,8 @@ MOST_BESIDE = 64
 """Units of a file whose words are held against its hits, the best: a file of 100,000 functions takes minutes otherwise."""
 NAMED_ENOUGH = 0.6
 """A definition's name says what is asked from this share on."""
+
+_NOTHING = Outlined(b"")
 
 
 def recall(
@@ -134,7 +137,7 @@ class _Search:
                 continue
             file = self._findings.begin(path, row, read=near or row is None, units=near)
             outlined = row is not None and (near or cut.boundary == "fn")
-            symbols = self._view.outlined(row.id) if row is not None and outlined else ()
+            symbols = self._view.outlined(row.id) if row is not None and outlined else _NOTHING
             total = len(file.lines) or (row.lines if row is not None else hits[-1].line)
             test = row is not None and "test" in row.flags
             judged = judge.of_file(symbols, file.lines, test=test)

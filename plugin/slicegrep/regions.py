@@ -6,7 +6,7 @@ import re
 from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
-from slicegrep.index.outlines import Outlined
+from slicegrep.index.outlines import Outlined, bytes_of
 from slicegrep.outline.around import FUNCTION_KINDS
 
 if TYPE_CHECKING:
@@ -116,10 +116,9 @@ class _Places:
     """Where a line stands among the definitions of its file."""
 
     def __init__(self, symbols: Sequence[Symbol], total: int, lines: Sequence[str]) -> None:
-        self._symbols = symbols
-        self._starts = (
-            symbols.starts if isinstance(symbols, Outlined) else [symbol.start for symbol in symbols]
-        )
+        outlined = symbols if isinstance(symbols, Outlined) else Outlined(bytes_of(symbols))
+        self._kind, self._above = outlined.kind, outlined.above
+        self._starts, self._ends, self._name_lines = outlined.starts, outlined.ends, outlined.name_lines
         self._total = total
         self._lines = lines
 
@@ -127,7 +126,7 @@ class _Places:
         """Return the innermost definition around a line, or the one whose comment it is; -1 for none."""
         following = bisect_right(self._starts, line)
         inside = self._containing(line, following - 1)[0]
-        if following < len(self._symbols) and self._symbols[following].parent == inside:
+        if following < len(self._starts) and self._above[following] == inside + 1:
             start = self._starts[following]
             if self._lines and line >= self._first(following) and line < start:
                 return following
@@ -137,9 +136,9 @@ class _Places:
         """Return the edges of the outermost definition, or of the gap between definitions."""
         outermost, at = -1, innermost
         while at >= 0:
-            if self._symbols[at].kind not in _SEE_THROUGH:
+            if self._kind(at) not in _SEE_THROUGH:
                 outermost = at
-            at = self._symbols[at].parent
+            at = self._above[at] - 1
         if outermost < 0:
             return self._gap(line, innermost)
         return self._whole(outermost)
@@ -147,24 +146,24 @@ class _Places:
     def own(self, line: int, innermost: int) -> tuple[int, int]:
         """Return the innermost function, or the lines around `line` that are a larger definition's own."""
         if innermost >= 0:
-            symbol = self._symbols[innermost]
-            short = symbol.end - symbol.start < OWN_LINES and symbol.kind not in _SEE_THROUGH
-            if short or symbol.kind in FUNCTION_KINDS:
+            kind, start = self._kind(innermost), self._starts[innermost]
+            short = self._ends[innermost] - start < OWN_LINES and kind not in _SEE_THROUGH
+            if short or kind in FUNCTION_KINDS:
                 return self._whole(innermost)
-            if line < symbol.start:  # in its comment
-                return self._first(innermost), min(symbol.name_line, self._total)
+            if line < start:  # in its comment
+                return self._first(innermost), min(self._name_lines[innermost], self._total)
         low, high = self._gap(line, innermost)
         low = max(low, line - OWN_LINES // 2)
         high = min(high, low + OWN_LINES - 1)
-        if self._lines and (innermost < 0 or self._symbols[innermost].kind in _SEE_THROUGH):
+        if self._lines and (innermost < 0 or self._kind(innermost) in _SEE_THROUGH):
             return self._paragraph(line, low, high)
         return low, high
 
     def _containing(self, line: int, at: int) -> tuple[int, int]:
         """Return the innermost definition that holds the line, and the last one inside it that ended before; -1 each."""
         ended = -1
-        while at >= 0 and self._symbols[at].end < line:
-            ended, at = at, self._symbols[at].parent
+        while at >= 0 and self._ends[at] < line:
+            ended, at = at, self._above[at] - 1
         return at, ended
 
     def _gap(self, line: int, owner: int) -> tuple[int, int]:
@@ -173,15 +172,15 @@ class _Places:
         ended = self._containing(line, following - 1)[1]
         low, high = 1, self._total
         if owner >= 0:
-            low, high = self._starts[owner], min(self._symbols[owner].end, self._total)
+            low, high = self._starts[owner], min(self._ends[owner], self._total)
         if ended >= 0:
-            low = max(low, self._symbols[ended].end + 1)
-        if following < len(self._symbols):
+            low = max(low, self._ends[ended] + 1)
+        if following < len(self._starts):
             high = min(high, max(self._first(following) - 1, line))
         return low, high
 
     def _whole(self, index: int) -> tuple[int, int]:
-        return self._first(index), min(self._symbols[index].end, self._total)
+        return self._first(index), min(self._ends[index], self._total)
 
     def _first(self, index: int) -> int:
         """Return the first line of a definition or of the comment that stands right above it."""

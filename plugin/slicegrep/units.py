@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -53,18 +54,18 @@ def units_of(view: View, row: FileRow, scores: Scores, lines: Sequence[str] = ()
     symbols = view.outlined(row.id)
     first = view.first_symbol[row.id]
     grouped = _grouped(view, symbols, first, having, lines)
+    starts, ends = view.chunk_start, view.chunk_end
     found = []
     for (owner, block), members in grouped.items():
         values = [scores.chunks[chunk] for chunk in members]
         best = max(values)
         score = best + FURTHER_CHUNKS * (sum(values) - best)
-        start, end = view.chunk_start[members[0]], view.chunk_end[members[-1]]
+        start, end = starts[members[0]], ends[members[-1]]
         named, exact = 0.0, False
         if owner >= 0:
-            symbol = symbols[owner]
             if block < 0:
-                start, end = symbol.start, symbol.end
-            if block < 0 or start <= symbol.name_line <= end:
+                start, end = symbols.starts[owner], symbols.ends[owner]
+            if block < 0 or start <= symbols.name_lines[owner] <= end:
                 named, exact = scores.named.get(first + owner, 0.0), first + owner in scores.exact
         score *= 1 + NAMED * named + EXACT * exact
         found.append(Unit(start, end, score, first + owner if owner >= 0 else -1, named, exact))
@@ -77,21 +78,23 @@ def _grouped(
 ) -> dict[tuple[int, int], list[int]]:
     """Return the chunks of each unit: by the index of a definition that is shown whole and -1, else by its owner's and the chunk."""
     ends, owners = view.chunk_end, view.chunk_symbol
-    begins = {start: index for index, start in enumerate(symbols.starts)} if lines else {}
+    begins, stops, above = symbols.starts, symbols.ends, symbols.above
     grouped: dict[tuple[int, int], list[int]] = {}
     for chunk in having:
         owner = max(owners[chunk] - first, -1)
         end = ends[chunk]
-        if end <= len(lines) and end + 1 in begins and _COMMENT.match(lines[end - 1]):
-            owner = begins[end + 1]
-        whole = owner >= 0 and symbols[owner].end - symbols[owner].start < UNIT_LINES
+        if end <= len(lines):
+            below = bisect_right(begins, end + 1) - 1
+            if below >= 0 and begins[below] == end + 1 and _COMMENT.match(lines[end - 1]):
+                owner = below
+        whole = owner >= 0 and stops[owner] - begins[owner] < UNIT_LINES
         grouped.setdefault((owner, -1 if whole else chunk), []).append(chunk)
     around: set[int] = set()
     for owner, block in grouped:
-        outer = symbols[owner].parent if owner >= 0 and block < 0 else -1
+        outer = above[owner] - 1 if owner >= 0 and block < 0 else -1
         while outer >= 0 and outer not in around:
             around.add(outer)
-            outer = symbols[outer].parent
+            outer = above[outer] - 1
     for outer in around:
         if (outer, -1) in grouped:  # of what holds another unit, its own blocks are units
             grouped.update({(outer, chunk): [chunk] for chunk in grouped.pop((outer, -1))})

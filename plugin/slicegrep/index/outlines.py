@@ -49,7 +49,7 @@ def symbols_of(data: bytes) -> tuple[Symbol, ...]:
 class Outlined(Sequence[Symbol]):
     """The definitions of one file, each made when it is asked for: most are never looked at."""
 
-    __slots__ = ("_all", "_count", "_made", "_numbers", "_texts", "starts")
+    __slots__ = ("_all", "_count", "_made", "_named", "_texts", "above", "ends", "name_lines", "starts")
 
     def __init__(self, data: bytes) -> None:
         """Take what `bytes_of` made. Raises ValueError or IndexError for other bytes."""
@@ -61,12 +61,15 @@ class Outlined(Sequence[Symbol]):
         planes = bytearray(4 * size)
         for number, plane in enumerate(_PLANES):
             planes[plane::4] = data[4 + number * size : 4 + (number + 1) * size]
-        self._numbers = array("I")
-        self._numbers.frombytes(planes)
-        self.starts = self._numbers[:count]
-        """First lines, ascending."""
+        numbers = array("I")
+        numbers.frombytes(planes)
+        self.starts, self.ends = numbers[:count], numbers[count : 2 * count]
+        """First lines, ascending, and last ones: to be asked where no more is wanted, since a Symbol takes 1 µs to make."""
+        self.name_lines, self.above = numbers[2 * count : 3 * count], numbers[3 * count :]
+        """The lines of their names, and their parents' numbers from 1 on, 0 for none."""
         self._made: list[Symbol | None] = [None] * count
         self._all: tuple[Symbol, ...] | None = None
+        self._named: dict[int, list[int]] | None = None
 
     def __len__(self) -> int:
         """Return how many there are."""
@@ -87,55 +90,55 @@ class Outlined(Sequence[Symbol]):
         """Return one; slices are not served."""
         found = self._made[at]
         if found is None:
-            count, numbers, texts = self._count, self._numbers, self._texts
+            count, texts = self._count, self._texts
             found = self._made[at] = Symbol(
                 texts[at],
                 texts[count + at],
                 texts[2 * count + at],
-                numbers[at],
-                numbers[count + at],
+                self.starts[at],
+                self.ends[at],
                 texts[3 * count + at],
-                numbers[2 * count + at],
-                self._parent(at),
+                self.name_lines[at],
+                self.above[at] - 1,
                 self._depth(at),
             )
         return found
 
-    def _parent(self, at: int) -> int:
-        return self._numbers[3 * self._count + at] - 1
+    def kind(self, at: int) -> str:
+        """Return the kind of one."""
+        return self._texts[at]
 
     def _depth(self, at: int) -> int:
         depth = 0
-        while (parent := self._parent(at)) >= 0:
+        while (parent := self.above[at] - 1) >= 0:
             if parent >= at:
                 raise ValueError("a definition inside of a later one")
             depth, at = depth + 1, parent
         return depth
 
     def by_name_line(self) -> dict[int, list[int]]:
-        """Return the definitions whose names stand in a line, by line, in order."""
-        found: dict[int, list[int]] = {}
-        for at, line in enumerate(self._numbers[2 * self._count : 3 * self._count]):
-            found.setdefault(line, []).append(at)
-        return found
+        """Return the definitions whose names stand in a line, by line, in order. It is kept: change nothing."""
+        if self._named is None:
+            self._named = {}
+            for at, line in enumerate(self.name_lines):
+                self._named.setdefault(line, []).append(at)
+        return self._named
 
     def enclosing(self, line: int) -> str:
         """Return the qualified name of the innermost function, method or class around a line, as outline.enclosing; "" for none."""
-        count, numbers = self._count, self._numbers
         at = bisect_right(self.starts, line) - 1
         while at >= 0:
-            if numbers[count + at] >= line and self._texts[at] in enclosing_kinds:
-                return self._texts[2 * count + at]
-            at = self._parent(at)
+            if self.ends[at] >= line and self._texts[at] in enclosing_kinds:
+                return self._texts[2 * self._count + at]
+            at = self.above[at] - 1
         return ""
 
     def lines_in_functions(self) -> int:
         """Return the sum of the lines of functions of more than one line; those inside of others count again."""
-        ends = self._numbers[self._count : 2 * self._count]
         return sum(
             [
                 end - start + 1
-                for kind, start, end in zip(self._texts, self.starts, ends, strict=False)
+                for kind, start, end in zip(self._texts, self.starts, self.ends, strict=False)
                 if end > start and kind in FUNCTION_KINDS
             ]
         )
