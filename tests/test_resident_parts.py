@@ -77,6 +77,30 @@ def test_the_same_content_is_the_same_and_another_is_not() -> None:
     assert memory.prepare(source("b.py", large_module(5))).source.path == "/project/b.py"
 
 
+def test_a_source_is_that_of_its_own_path_and_bytes() -> None:
+    """Bytes of the same length are others, and the same bytes are another language elsewhere."""
+    memory = Memory(10_000_000)
+    first = memory.source_of("/project/a.py", b"x = 1\n")
+    assert memory.source_of("/project/a.py", b"x = 1\n") is first
+    assert memory.source_of("/project/a.py", b"x = 2\n") == source_of("/project/a.py", b"x = 2\n")
+    assert memory.source_of("/project/a.js", b"x = 2\n") == source_of("/project/a.js", b"x = 2\n")
+
+
+def test_sources_are_bounded_in_real_memory() -> None:
+    """A search that hits many files keeps a part of what is allowed for all."""
+    memory = Memory(20_000_000)
+    text = large_module(600)
+    gc.collect()
+    before = _resident()
+    for n in range(300):
+        memory.source_of(f"/project/{n}.py", f"# {n}\n{text}".encode())
+    gc.collect()
+    assert len(text) * 300 > 30_000_000
+    assert _resident() - before < 10_000_000
+    last = memory.source_of("/project/299.py", f"# 299\n{text}".encode())
+    assert last is memory.source_of("/project/299.py", f"# 299\n{text}".encode())
+
+
 def test_an_outline_for_some_lines_is_completed_in_idle_time_and_kept_whole() -> None:
     """What was made for some lines is never taken for a whole one."""
     memory = Memory(10_000_000)

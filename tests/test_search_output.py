@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from slicegrep.hook.call import call_of
 from slicegrep.hook.search_output import answer, outcome, remember
 from slicegrep.hook.searched import after
 from slicegrep.index import let_go, open_view
+from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
 from slicegrep.types import Outline, Source
 
@@ -535,3 +537,25 @@ def test_the_hook_passes_on_what_stands_for_the_parser(project: Path, tmp_path: 
     assert said == after(call, PATIENT, payload, environment, annotating=True)
     assert said is not None
     assert asked == [str(project / "core.py")]
+
+
+def test_a_file_that_changed_between_two_searches_is_never_taken_for_what_it_was(project: Path) -> None:
+    """Its size and its time are the same: an engine that keeps both the lines and the definitions sees other bytes."""
+    memory, file = Memory(10_000_000), project / "core.py"
+
+    def told(text: str) -> str:
+        payload = bash(project, "grep -n needle *.py", text)
+        done = outcome(payload, PATIENT, {}, memory.outline_of, memory.source_of)
+        while memory.has_more():
+            memory.complete_one()
+        return done.answer["hookSpecificOutput"]["updatedToolOutput"]["stdout"] if done.answer else text
+
+    assert told(HITS) == told(HITS) == ANNOTATED
+    status = file.stat()
+    file.write_text(CORE.replace("needle", "noodle").replace("free", "easy"))
+    os.utime(file, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert file.stat().st_size == status.st_size
+    assert told(HITS) == HITS
+    assert told(HITS.replace("needle", "noodle")) == ANNOTATED.replace("needle", "noodle").replace(
+        "free", "easy"
+    )

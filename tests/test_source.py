@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from odd_inputs import source_bytes
 from slicegrep.source import read_source, shown_as_is, source_of
+from slicegrep.types import Source
 
 
 def lines_of(data: bytes) -> tuple[str, ...]:
@@ -160,16 +161,19 @@ def test_lines_survive_either_line_end(lines: list[str]) -> None:
         assert lines_of(data) == lines_of(b"\xef\xbb\xbf" + data) == want
 
 
-def test_what_was_read_before_is_taken_only_where_the_content_is_still_that(tmp_path: Path) -> None:
-    """Size and time of change may be the same; the digest tells."""
+def test_the_bytes_are_those_of_now_whoever_makes_the_source(tmp_path: Path) -> None:
+    """Size and time of change may be the same: they are read at every call."""
     path = tmp_path / "a.py"
     path.write_bytes(b"x = 1\n")
-    before = read_source(str(path))
-    assert before is not None
-    assert read_source(str(path), known=before) is before
     status = path.stat()
+    handed: list[bytes] = []
+
+    def make(path: str, data: bytes) -> Source:
+        handed.append(data)
+        return source_of(path, data)
+
+    assert read_source(str(path), make=make) == read_source(str(path))
     path.write_bytes(b"x = 2\n")
     os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
-    after = read_source(str(path), known=before)
-    assert after is not None
-    assert after.lines == ("x = 2",)
+    assert read_source(str(path), make=make) == read_source(str(path))
+    assert handed == [b"x = 1\n", b"x = 2\n"]

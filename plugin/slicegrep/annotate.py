@@ -8,10 +8,11 @@ import stat
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from slicegrep.languages import language_of
 from slicegrep.shown import imitates_frame, printable
-from slicegrep.source import read_source
+from slicegrep.source import SourceOf, read_source
 from slicegrep.types import Source, Symbol
 
 __all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "told_name", "utf16_length"]
@@ -86,7 +87,7 @@ def annotate(
     columns: bool = False,
     headings: bool = False,
     ranges: bool = True,
-    known: Callable[[str], Source | None] | None = None,
+    source_of: SourceOf | None = None,
 ) -> Annotated:
     r"""Append the enclosing definition to the match lines of a search's output.
 
@@ -99,8 +100,8 @@ def annotate(
     `12:text`, without a path, may be of; None: of none. `columns` says that such a line may be `12:3:text`,
     `headings` that a path may stand on a line of its own above them. The suffixes keep the whole below `max_length`
     UTF-16 code units: first with ranges (unless `ranges` is False), then names alone, then names while there is room.
-    Files over `max_bytes` are not read. `known` gives what was read of a file before, for `read_source`. Past `deadline` (of `time.monotonic`) the text stays as it was. Raises what
-    `definitions_of` raises.
+    Files over `max_bytes` are not read; `source_of` makes sources of the bytes of the others, as `read_source` says. Past
+    `deadline` (of `time.monotonic`) the text stays as it was. Raises what `definitions_of` raises.
     """
     untouched = Annotated(text, 0, 0, ())
     room = max_length - 1 - utf16_length(text)
@@ -119,7 +120,7 @@ def annotate(
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
     found: dict[int, list[Row | None]] = {}
-    for batch in _batches(by_file, max_bytes, deadline, known or (lambda _: None)):
+    for batch in _batches(by_file, max_bytes, deadline, source_of):
         _look_up(batch, found, definitions_of)
         if time.monotonic() > deadline:
             return Annotated(text, 0, 0, (), late=True)
@@ -132,7 +133,12 @@ def told_name(symbol: Symbol) -> str:
 
     "" where it could pass for more than a name.
     """
-    name = printable(" ".join(symbol.qualified.split())).replace(ARROW.strip(), "?")
+    return _told(symbol.qualified)
+
+
+@lru_cache(MOST_HITS)  # of 200 hits, names take 0.4 of 4.4 ms otherwise
+def _told(qualified: str) -> str:
+    name = printable(" ".join(qualified.split())).replace(ARROW.strip(), "?")
     if imitates_frame(name):
         return ""
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
@@ -243,16 +249,13 @@ class _Reader:
 
 
 def _batches(
-    by_file: dict[str, list[_Claim]],
-    max_bytes: int,
-    deadline: float,
-    known: Callable[[str], Source | None],
+    by_file: dict[str, list[_Claim]], max_bytes: int, deadline: float, source_of: SourceOf | None
 ) -> Iterator[list[tuple[Source, list[_Claim]]]]:
     """Yield the sources that bear claims out, with those. Past the deadline the rest is not read."""
     batch: list[tuple[Source, list[_Claim]]] = []
     size = 0
     for file, claims in by_file.items():
-        source = read_source(file, max_bytes=max_bytes, known=known(file))
+        source = read_source(file, max_bytes=max_bytes, make=source_of)
         if source is not None and source.language:
             held = [claim for claim in claims if _holds(source, claim)]
             if held:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 
 from slicegrep.types import Source
 
@@ -12,7 +13,10 @@ try:  # hashlib also loads OpenSSL: 2.6 ms of a hook's start against 0.2 (python
 except ImportError:
     from hashlib import blake2b
 
-__all__ = ["read_source", "shown_as_is", "source_of", "utf8_lines"]
+__all__ = ["SourceOf", "read_source", "shown_as_is", "source_of", "utf8_lines"]
+
+SourceOf = Callable[[str, bytes], Source]
+"""`source_of`, or what stands for it and returns what it made before of the same path and bytes."""
 
 # 5 MB is the largest file that the hooks look at (settings: SLICEGREP_HOOK_MAX_BYTES).
 _MAX_BYTES = 5_000_000
@@ -30,11 +34,11 @@ _SHOWN = frozenset({"utf-8", "utf-8-sig"})
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
-def read_source(path: str, *, max_bytes: int = _MAX_BYTES, known: Source | None = None) -> Source | None:
+def read_source(path: str, *, max_bytes: int = _MAX_BYTES, make: SourceOf | None = None) -> Source | None:
     """Read a regular file (symlinks are followed) of at most `max_bytes` bytes.
 
-    `known` is what was read of the same path before: returned where the content is still that, which saves decoding
-    and splitting it (two thirds of the time). None where it is no regular file, larger, unreadable or gone. Never blocks on a FIFO or a device; raises nothing.
+    None where it is no regular file, larger, unreadable or gone. Never blocks on a FIFO or a device; raises nothing.
+    `make` (None: `source_of`) makes the source of the path and the bytes, which are read at every call.
     """
     try:
         descriptor = os.open(path, _FLAGS)
@@ -49,11 +53,7 @@ def read_source(path: str, *, max_bytes: int = _MAX_BYTES, known: Source | None 
         return None
     finally:
         os.close(descriptor)
-    if data is None:
-        return None
-    if known is not None and known.size == len(data) and known.digest == _digest(data):
-        return known
-    return source_of(path, data)
+    return None if data is None else (make or source_of)(path, data)
 
 
 def source_of(path: str, data: bytes, language: str = "") -> Source:
@@ -81,7 +81,7 @@ def source_of(path: str, data: bytes, language: str = "") -> Source:
         language=language,
         lines=tuple(lines),
         size=len(data),
-        digest=_digest(data),
+        digest=blake2b(data, digest_size=16).hexdigest(),
         encoding=encoding,
     )
 
@@ -110,10 +110,6 @@ def utf8_lines(data: bytes) -> bytes:
         else:
             return data
     return source_of("", data, "-").text.encode("utf-8", "replace")
-
-
-def _digest(data: bytes) -> str:
-    return blake2b(data, digest_size=16).hexdigest()
 
 
 def _read_up_to(descriptor: int, expected: int, max_bytes: int) -> bytes | None:

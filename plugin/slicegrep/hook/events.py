@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from slicegrep.hook.call import Call
     from slicegrep.hook.memory import Conversation
     from slicegrep.prepared import Prepared
+    from slicegrep.source import SourceOf
     from slicegrep.types import Source
 
 SEARCH_GRACE = 0.7
@@ -30,8 +31,8 @@ class Kept:
     """`prepared.prepared_of`, or one that remembers."""
     outline_of: OutlineOf | None = None
     """`outline.outline`, or one that remembers."""
-    known: Callable[[str], Source | None] | None = None
-    """Gives what was read of a file before, whatever it holds by now."""
+    source_of: SourceOf | None = None
+    """`source.source_of`, or one that remembers."""
     conversation_of: Callable[[Call], Conversation] | None = None
     """Gives what was made of the texts of the call's conversation, where that is kept."""
     warm = False
@@ -74,12 +75,12 @@ class Event:
                 payload,
                 prepare=kept.prepare,
                 conversation_of=kept.conversation_of,
-                known=kept.known,
+                source_of=kept.source_of,
             )
         elif self.name == "post-read":
             from slicegrep.hook import read  # noqa: PLC0415
 
-            answer = read.after(call, settings, known=kept.known)
+            answer = read.after(call, settings, source_of=kept.source_of)
         elif self.name in {"post-search", "remember"}:
             from slicegrep.hook import searched  # noqa: PLC0415
 
@@ -90,7 +91,7 @@ class Event:
                 self._environment,
                 annotating=self.name == "post-search",
                 outline_of=kept.outline_of,
-                known=kept.known,
+                source_of=kept.source_of,
             )
         return b"" if answer is None else json.dumps(answer, allow_nan=False).encode()
 

@@ -26,6 +26,7 @@ TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.hook.memory import Conversation
     from slicegrep.prepared import Prepared
+    from slicegrep.source import SourceOf
 
 _WHOLE = ("offset", "limit", "pages", "allow_large")
 
@@ -37,12 +38,12 @@ def before(
     *,
     prepare: Callable[[Source, str], Prepared] | None = None,
     conversation_of: Callable[[Call], Conversation] | None = None,
-    known: Callable[[str], Source | None] | None = None,
+    source_of: SourceOf | None = None,
 ) -> dict[str, object] | None:
     """Answer a PreToolUse of Read, or None: the plain read happens. Raises what reading and parsing raise.
 
     `prepare` gives what is known of a source (with the home folder, which has the indexes), `conversation_of` what was made of the session's texts,
-    `known` what was read of a file before; None makes them anew. Who keeps them hands in what returns the kept ones.
+    `source_of` the source of a file's bytes; None makes them anew. Who keeps them hands in what returns the kept ones.
     """
     started = time.perf_counter()
     path = call.file_path
@@ -58,7 +59,7 @@ def before(
         return None
     if planned.was_seen(call, real):
         return None
-    source = read_source(real, max_bytes=settings.max_bytes, known=known(real) if known else None)
+    source = read_source(real, max_bytes=settings.max_bytes, make=source_of)
     if source is None or not shown_as_is(source) or _could_break_out(path, source):
         return None
     if source.size > planned.LARGE_BYTES and not planned.first_try(call, real):
@@ -98,12 +99,10 @@ def before(
     }
 
 
-def after(
-    call: Call, settings: Settings, *, known: Callable[[str], Source | None] | None = None
-) -> dict[str, object] | None:
+def after(call: Call, settings: Settings, *, source_of: SourceOf | None = None) -> dict[str, object] | None:
     """Answer a PostToolUse of Read with what was planned for it, or None where the result is not what was planned.
 
-    `known` gives what was read of a file before.
+    `source_of` is as in `before`.
     """
     started = time.perf_counter()
     taken = planned.take_plan(call) if call.tool == "Read" and call.use_id else None
@@ -115,7 +114,7 @@ def after(
     if not _as_planned(call.response, plan.start, plan.end - plan.start + 1):
         return None
     real = str(note["path"])
-    source = read_source(real, max_bytes=settings.max_bytes, known=known(real) if known else None)
+    source = read_source(real, max_bytes=settings.max_bytes, make=source_of)
     if source is None or source.digest != plan.digest or not _sound(plan, len(source.lines)):
         return None
     if not _was_read(call, plan, source, real):

@@ -17,6 +17,7 @@ RECENT_FILE = "recent.jsonl"
 
 def add_recent(call: Call, found: Iterable[dict[str, object]]) -> None:
     """Note what a search or a command showed, for the reads that follow. Raises OSError."""
-    text = "".join(json.dumps(row, separators=(",", ":")) + "\n" for row in found)
+    encode = json.JSONEncoder(separators=(",", ":")).encode  # json.dumps would make an encoder for each row
+    text = "".join(encode(row) + "\n" for row in found)
     if text:
         append_private(os.path.join(call.state, RECENT_FILE), text.encode())

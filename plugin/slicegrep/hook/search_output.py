@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
 
 from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, told_name, utf16_length
@@ -21,6 +21,7 @@ from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.definitions import OutlineOf
+    from slicegrep.source import SourceOf
 
 __all__ = ["Outcome", "answer", "outcome", "remember"]
 
@@ -84,11 +85,11 @@ def outcome(
     settings: Settings,
     environment: Mapping[str, str],
     outline_of: OutlineOf | None = None,
-    known: Callable[[str], Source | None] | None = None,
+    source_of: SourceOf | None = None,
 ) -> Outcome:
     """Return the answer with the counts for the ledger. The time limit runs from this call on.
 
-    Files that no index holds are parsed by `outline_of` (None: `outline`). `known` gives what was read of a file before.
+    Files that no index holds are parsed by `outline_of` (None: `outline`), sources are made by `source_of` (None: that of `source`).
     """
     deadline = time.monotonic() + settings.annotate_timeout_ms / 1000
     searched = _searched(payload, environment) if settings.annotate_on else None
@@ -105,7 +106,7 @@ def outcome(
         max_length=searched.max_length if replaces else _UNBOUNDED,
         max_bytes=settings.max_bytes,
         deadline=deadline,
-        known=known,
+        source_of=source_of,
     )
     block = _related(done, environment, deadline) if settings.annotate_graph_on else ""
     if replaces:

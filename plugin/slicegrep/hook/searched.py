@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
+from collections.abc import Mapping  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from contextlib import suppress
 
 from slicegrep import ledger
@@ -16,7 +16,7 @@ from slicegrep.settings import Settings  # noqa: TC001 (as above)
 TYPE_CHECKING = False  # as above
 if TYPE_CHECKING:
     from slicegrep.definitions import OutlineOf
-    from slicegrep.types import Source
+    from slicegrep.source import SourceOf
 
 __all__ = ["after"]
 
@@ -29,17 +29,17 @@ def after(
     *,
     annotating: bool,
     outline_of: OutlineOf | None = None,
-    known: Callable[[str], Source | None] | None = None,
+    source_of: SourceOf | None = None,
 ) -> dict[str, object] | None:
     """Return the answer (None: the output stays as it is). Raises what reading and parsing raise.
 
-    Files that no index holds are parsed by `outline_of` (None: `outline`). `known` gives what was read of a file before.
+    Files that no index holds are parsed by `outline_of` (None: `outline`), sources are made by `source_of` (None: that of `source`).
     What the session should remember is noted once the answer is out, where the engine gives it (200 hits: 4 ms).
     """
     started = time.perf_counter()
     done = search_output.Outcome()
     if annotating:
-        done = search_output.outcome(payload, settings, environment, outline_of, known)
+        done = search_output.outcome(payload, settings, environment, outline_of, source_of)
 
     def note() -> None:
         add_recent(call, search_output.remember(payload))
@@ -48,7 +48,7 @@ def after(
         if done.hits or done.late:
             _record(call, done, started)
         if call.warm:
-            call.later.append(note)
+            call.later.insert(0, note)  # the next read asks for it, nobody waits for the count
         else:  # a process of its own would start another one for it
             note()
     return done.answer

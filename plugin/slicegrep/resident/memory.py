@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from slicegrep.hook.events import Kept
 from slicegrep.hook.memory import Conversation
 from slicegrep.outline import outline
-from slicegrep.prepared import Prepared, prepared_of
+from slicegrep.prepared import LINE_BYTES, Prepared, prepared_of
 from slicegrep.resident.shelf import Shelf
+from slicegrep.source import source_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,6 +23,9 @@ __all__ = ["Memory"]
 
 UNCUT_SECONDS = 0.3
 """An outline that took less was not cut by its time limit (0.4 s for the smallest files, `outline.build`)."""
+OF_SOURCES = 5
+"""A part of so many is for the bytes of files and their lines, which a search asks for. They are weighed with what is
+prepared of a file too, whose source is the same one."""
 MOST_WAITING = 2_000_000
 """Bytes of files whose whole outline is yet to be made; their texts and lines take five times as much. A search that hits
 more has told little about any."""
@@ -40,7 +44,8 @@ class Memory(Kept):
     warm = True
 
     def __init__(self, most: int) -> None:
-        self._shelf: Shelf[Prepared] = Shelf(most)
+        self._shelf: Shelf[Prepared] = Shelf(most - most // OF_SOURCES)
+        self._sources: Shelf[tuple[bytes, Source]] = Shelf(most // OF_SOURCES)
         self._waiting: Shelf[Source] = Shelf(MOST_WAITING)
         self._conversations: OrderedDict[tuple[str, ...], tuple[Conversation, float]] = OrderedDict()
 
@@ -65,10 +70,16 @@ class Memory(Kept):
             self._waiting.put(source.path, source, source.size)
         return outline(source, seconds=seconds, lines=lines)
 
-    def known(self, path: str) -> Source | None:
-        """Return what was last read of a path and kept."""
-        found = self._shelf.get(path)
-        return None if found is None else found.source
+    def source_of(self, path: str, data: bytes) -> Source:
+        """Return the source of a file's bytes, as `source.source_of` does: the kept one where it was made of the same.
+
+        Bytes are compared in a tenth of the time that their digest takes.
+        """
+        found = self._sources.get(path)
+        if found is None or found[0] != data:
+            found = data, source_of(path, data)
+            self._sources.put(path, found, 2 * len(data) + LINE_BYTES * len(found[1].lines))
+        return found[1]
 
     def conversation_of(self, call: Call) -> Conversation:
         """Return what was made of the texts of the call's own conversation: of this session, agent and transcript."""
