@@ -133,16 +133,16 @@ def middle(rows: list[dict[str, float]]) -> dict[str, float]:
 def asked(tree: Path, home: Path, runs: int) -> dict[str, float]:
     """Look thirteen terms of middling and high frequency up, decoded anew each time."""
     view = open_view(str(tree), str(home))
-    terms = [term for term in view.terms_with_prefix("") if term.isalpha()]
-    terms = sorted(terms, key=lambda term: -len(view.chunk_postings(term)[0]))[10:400:30]
+    terms = [term for term in view.holders.terms_with_prefix("") if term.isalpha()]
+    terms = sorted(terms, key=lambda term: -len(view.holders.chunk_postings(term)[0]))[10:400:30]
 
     def look() -> None:
         let_go()
         again = open_view(str(tree), str(home))
         started.append(time.perf_counter())
         for term in terms:
-            again.chunk_postings(term)
-            again.file_postings(term)
+            again.holders.chunk_postings(term)
+            again.holders.file_postings(term)
         ended.append(time.perf_counter())
 
     started: list[float] = []

@@ -42,11 +42,11 @@ def told(view: View) -> dict[str, object]:
         files[row.path] = (row.language, row.kind, row.flags, row.size, row.lines, symbols)
     assert view.file_count == len(files)
     assert view.chunk_count == len(places)
-    terms = view.terms_with_prefix("")
+    terms = view.holders.terms_with_prefix("")
     postings: dict[str, object] = {}
     for term in terms:
-        chunks, impacts = view.chunk_postings(term)
-        whole, file_impacts = view.file_postings(term)
+        chunks, impacts = view.holders.chunk_postings(term)
+        whole, file_impacts = view.holders.file_postings(term)
         assert list(chunks) == sorted(set(chunks))
         assert list(whole) == sorted(set(whole))
         held = (
@@ -54,7 +54,7 @@ def told(view: View) -> dict[str, object]:
             sorted((row.path, i) for f, i in zip(whole, file_impacts, strict=True) if (row := view.files[f])),
             sorted(
                 (row.path, view.symbol_name(s))
-                for s in view.name_postings(term)
+                for s in view.holders.name_postings(term)
                 if (row := view.files[view.symbol_file[s]])
             ),
         )

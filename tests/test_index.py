@@ -89,15 +89,18 @@ def test_chunks_are_the_blocks_that_hold_words(tree: Path, tmp_path: Path) -> No
 def test_a_stem_is_found_in_every_spelling(tree: Path, tmp_path: Path) -> None:
     """Sub-words of camelCase and snake_case, light stems, prose and code alike."""
     view = open_view(str(tree), str(tmp_path / "home"))
-    assert _paths(view, view.file_postings("accept")[0]) == {
+    assert _paths(view, view.holders.file_postings("accept")[0]) == {
         "pkg/server.py",
         "pkg/client.py",
         "tests/test_server.py",
         "README.md",
     }
-    assert _paths(view, view.file_postings("=acceptconnection")[0]) == {"pkg/server.py", "pkg/client.py"}
-    assert list(view.file_postings("=accept")[0]) == []
-    assert list(view.file_postings("nowhere")[0]) == []
+    assert _paths(view, view.holders.file_postings("=acceptconnection")[0]) == {
+        "pkg/server.py",
+        "pkg/client.py",
+    }
+    assert list(view.holders.file_postings("=accept")[0]) == []
+    assert list(view.holders.file_postings("nowhere")[0]) == []
 
 
 def test_a_name_weighs_more_than_a_use_and_a_comment_less(tmp_path: Path) -> None:
@@ -113,7 +116,7 @@ def test_a_name_weighs_more_than_a_use_and_a_comment_less(tmp_path: Path) -> Non
         },
     )
     view = open_view(str(root), str(tmp_path / "home"))
-    files, impacts = view.file_postings("gadget")
+    files, impacts = view.holders.file_postings("gadget")
     by_path = {row.path: i for f, i in zip(files, impacts, strict=True) if (row := view.files[f])}
     assert by_path["name.py"] > by_path["use.py"] > by_path["told.py"] > 0
 
@@ -123,7 +126,7 @@ def test_an_impact_is_bm25f_of_the_field_weights(tmp_path: Path) -> None:
     root = tmp_path / "tree"
     write(root, {"a.py": "gadget gadget other words here\n"})
     view = open_view(str(root), str(tmp_path / "home"))
-    (impact,) = view.chunk_postings("gadget")[1]
+    (impact,) = view.holders.chunk_postings("gadget")[1]
     assert impact == round(255 * 2 / (2 + 1.2 * (1 - 0.6 + 0.6 * 5 / 40)))
 
 
@@ -136,7 +139,10 @@ def test_symbols_are_found_by_name_and_by_stem(tree: Path, tmp_path: Path) -> No
     assert (symbol.kind, symbol.start, symbol.end, symbol.name_line, symbol.depth) == ("method", 9, 11, 9, 1)
     assert symbol.signature == "def accept_connection(self, timeout)"
     assert view.symbol(symbol.parent).name == "HTTPServer"
-    assert {view.symbol_name(n) for n in view.name_postings(stem("server"))} == {"HTTPServer", "make_server"}
+    assert {view.symbol_name(n) for n in view.holders.name_postings(stem("server"))} == {
+        "HTTPServer",
+        "make_server",
+    }
     source = source_of("pkg/server.py", SERVER.encode())
     row = view.file_at("pkg/server.py")
     assert row is not None
@@ -161,14 +167,12 @@ def test_mentions_count_the_other_files_that_hold_a_name(tree: Path, tmp_path: P
 def test_vocabulary_is_searched_by_prefix_and_by_part(tree: Path, tmp_path: Path) -> None:
     """Stems by their beginning, identifiers by any part of them, and the files that may hold one."""
     view = open_view(str(tree), str(tmp_path / "home"))
-    assert view.terms_with_prefix("conn") == {"connection"}
-    assert {"self", "serv"} < view.terms_with_prefix("s")
-    assert view.terms_with_prefix("zzz") == set()
-    assert view.identifiers_containing("PTSERV") == []
-    assert view.identifiers_containing("TPSERV") == ["httpserver"]
-    assert "accept_connection" in view.identifiers_containing("_c")
-    assert _paths(view, view.files_with(["httpserver"])) == {"pkg/server.py", "pkg/client.py"}
-    assert _paths(view, view.files_with(["nowhere"])) == set()
+    assert view.holders.terms_with_prefix("conn") == {"connection"}
+    assert {"self", "serv"} < view.holders.terms_with_prefix("s")
+    assert view.holders.terms_with_prefix("zzz") == set()
+    assert view.holders.files_holding("ptserv", 9) == set()
+    assert _paths(view, view.holders.files_with(["httpserver"])) == {"pkg/server.py", "pkg/client.py"}
+    assert _paths(view, view.holders.files_with(["nowhere"])) == set()
 
 
 @pytest.mark.parametrize(
@@ -191,19 +195,20 @@ def test_vocabulary_is_searched_by_prefix_and_by_part(tree: Path, tmp_path: Path
 def test_no_file_that_holds_an_identifier_is_missing(word: str) -> None:
     """A filter for literals may name too many files, never too few: whatever the spelling."""
     view = view_of([source_of("a.txt", f"some {word} here\n".encode()), source_of("b.txt", b"else\n")])
-    found = view.identifiers_containing(word.lower())
-    assert found
-    assert 0 in view.files_with(found)
+    found = view.holders.files_holding(word.lower(), 9)
+    assert found is not None
+    assert 0 in found
+    assert 0 in view.holders.files_with([word])
 
 
 def test_files_are_told_by_parts_of_identifiers_up_to_a_bound(tree: Path, tmp_path: Path) -> None:
     """Where more identifiers than the bound hold the text, nothing is told: None, and not a part of the files."""
     view = open_view(str(tree), str(tmp_path / "home"))
-    found = view.files_holding("tpserv", 9)
+    found = view.holders.files_holding("tpserv", 9)
     assert found is not None
     assert {"pkg/server.py", "pkg/client.py"} <= _paths(view, found)
-    assert view.files_holding("e", 2) is None
-    assert view.files_holding("httpserv", 9, ends=True) == set()
+    assert view.holders.files_holding("e", 2) is None
+    assert view.holders.files_holding("httpserv", 9, ends=True) == set()
 
 
 def test_names_around_lines_are_the_outlines(tree: Path, tmp_path: Path) -> None:
@@ -252,7 +257,7 @@ def test_a_view_with_more_sources(tree: Path, tmp_path: Path) -> None:
         ]
     )
     assert more.file_count == view.file_count + 2
-    assert _paths(more, more.files_with(["accept_more"])) == {".hidden.py"}
+    assert _paths(more, more.holders.files_with(["accept_more"])) == {".hidden.py"}
     (number,) = more.symbols_named("accept_more")
     assert more.files[more.symbol(number).file] == more.file_at(".hidden.py")
     assert more.read(".hidden.py") is not None
@@ -302,9 +307,9 @@ def test_many_files_are_indexed_as_few_are(tmp_path: Path) -> None:
 def test_long_lines_and_encoded_data_cost_little(tmp_path: Path) -> None:
     """A line over 5,000 characters is not taken apart, and neither is an identifier over 64."""
     view = view_of([source_of("a.py", b"short = 1\n" + b"word " * 2000 + b"\n" + b"Ab1" * 40 + b" = 2\n")])
-    assert list(view.chunk_postings("word")[0]) == []
-    assert view.identifiers_containing("ab1ab1") == ["ab1" * 40]
-    assert list(view.chunk_postings("ab")[0]) == []
+    assert list(view.holders.chunk_postings("word")[0]) == []
+    assert view.holders.files_holding("ab1ab1", 9) == {0}
+    assert list(view.holders.chunk_postings("ab")[0]) == []
 
 
 def test_a_folder_that_is_none_is_said(tmp_path: Path) -> None:
@@ -331,7 +336,7 @@ def test_a_text_in_too_many_identifiers_is_not_looked_up() -> None:
             lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None
         )
         try:
-            found = view.files_holding("error", most)
+            found = view.holders.files_holding("error", most)
         finally:
             sys.setprofile(None)
         assert found == expected

@@ -255,7 +255,7 @@ def test_a_view_stays_what_it_was(root: Path, tmp_path: Path) -> None:
     for n in range(40):
         write(root, {"pkg/m1.py": _module(1, f"w{n}")})
         _opened(root, tmp_path)
-    view._kept.clear()
+    view.holders._kept.clear()
     view._outlines.clear()
     assert told(view) == before
 

@@ -323,7 +323,7 @@ def test_a_worker_that_dies_costs_one_file_its_definitions(root: Path, tmp_path:
     code = f"""
 sys.path.insert(0, {str(packages)!r})
 {OPEN}
-print(len(view.files_with(["deadly_one"])), view.symbols_named("deadly_one"))
+print(len(view.holders.files_with(["deadly_one"])), view.symbols_named("deadly_one"))
 """
     answer = in_process(code, str(root), str(tmp_path / "home")).communicate(timeout=120)
     assert answer == (b"301 1200 4\n1 []\n", b"")

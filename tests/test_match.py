@@ -341,12 +341,12 @@ def test_any_bytes_have_the_lines_of_their_source(data: bytes, regex: str) -> No
         files=[],
         paths_under=lambda _: [],
         paths_of=lambda *_: [],
-        files_holding=lambda *_, **__: set(),
         files_untold=set(),
         texts_kept=0,
-        identifiers_beyond_ascii=[],
-        files_with=lambda *_: set(),
-        count_with=lambda _: 0,
+        columns=SimpleNamespace(beyond_ascii=[]),
+        holders=SimpleNamespace(
+            files_holding=lambda *_, **__: set(), files_with=lambda *_: set(), count_with=lambda _: 0
+        ),
     )
     matches = find("/", ["a.py"], [Pattern(regex, regex, literal=True)], view=view)  # type: ignore[arg-type]
     assert [hit.line for hit in matches.by_file.get("a.py", ())] == expected

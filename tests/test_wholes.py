@@ -52,7 +52,7 @@ def _plain(view: View, prefix: str = "", only: frozenset[str] | None = None) -> 
     """The same sums, posting by posting."""
     sums = [0.0] * len(view.files)
     for key, weight in KEYS.items():
-        files, impacts = view.file_postings(key)
+        files, impacts = view.holders.file_postings(key)
         for file, impact in zip(files, impacts, strict=True):
             sums[file] += impact * (weight * idf(len(files), view.file_count) / 255)
     paths = [row.path if row else "" for row in view.files]
@@ -138,7 +138,7 @@ def test_the_first_files_are_the_best_of_all(large: View, asked: str) -> None:
     told = {one.id for one in scores.files}
     last = scores.files[FIRST_FILES - 1].score
     assert [one.score for one in scores.files] == sorted([one.score for one in scores.files], reverse=True)
-    holding = {file for key in keys for file in large.file_postings(key)[0]}
+    holding = {file for key in keys for file in large.holders.file_postings(key)[0]}
     for file in range(len(large.files)):
         assert (scores.of(file) > 0) == (file in holding)
         assert file in told or scores.of(file) <= last

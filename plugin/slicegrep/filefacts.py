@@ -77,7 +77,7 @@ class FileFacts:
         view = self._view
         missing = {key for key in keys if key not in self.rarity}
         if missing:
-            counts = view.chunks_holding(missing)
+            counts = view.holders.chunks_holding(missing)
             self.rarity.update({key: idf(count, view.chunk_count) for key, count in counts.items()})
 
     def central(self, file: int) -> float:
@@ -93,7 +93,7 @@ class FileFacts:
 
     def called(self, part: str) -> Sequence[int]:
         """Return the files whose `names` hold a stem."""
-        return self._view.files_on_path(part)
+        return self._view.holders.files_on_path(part)
 
     def platform(self, file: int) -> bool:
         """Return whether a file is for one platform."""

@@ -84,7 +84,7 @@ def score_files(
 ) -> Scores:
     """Rank the files under `prefix` (and in `only`, paths of the view, where that is given)."""
     facts = facts_of(view)
-    view.look_up(keys)
+    view.holders.look_up(keys)
     wholes = Wholes(view, keys, prefix, only)
     about = wholes.about
     said = _Said(facts, keys, query)
@@ -165,7 +165,7 @@ def _chunk_scores(
     chunks = [0.0] * len(view.chunk_file)
     wide = []
     for key, weight in keys.items():
-        ids, impacts = view.chunk_postings(key)
+        ids, impacts = view.holders.chunk_postings(key)
         if len(ids) <= WIDE:
             _add(chunks, ids, impacts, weight * facts.rare(key))
         else:
@@ -265,7 +265,7 @@ class _Said:
         of_file, names = view.symbol_file, view.columns.symbol_names
         touched: set[int] = set()
         ranges = [view.symbol_ids(file) for file in sorted(files)]
-        for found in map(view.name_postings, self._mass):
+        for found in map(view.holders.name_postings, self._mass):
             if len(found) <= WIDE:
                 touched.update([at for at in found if of_file[at] in files])
                 continue

@@ -72,7 +72,7 @@ def narrowed(
 def _is_everywhere(expression: Expression, view: View, files: int) -> bool:
     """Whether all the words of an expression stand in most files: rg would leave few out, and MOST_HITS are found in the first."""
     pieces = [piece for literal in expression.literals for piece, _, _ in _pieces(literal)]
-    return pieces != [] and min([view.count_with([piece]) for piece in pieces]) >= _EVERYWHERE * files
+    return pieces != [] and min([view.holders.count_with([piece]) for piece in pieces]) >= _EVERYWHERE * files
 
 
 def _allowed(files: Sequence[str], allowed: set[int], view: View, prefix: str) -> Sequence[str]:
@@ -103,20 +103,20 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
     """
     pieces = {piece for literal in expression.literals for piece in _pieces(literal)}
     pieces = {piece for piece in pieces if len(piece[0]) >= _LEAST_PIECE}
-    beyond = view.identifiers_beyond_ascii
+    beyond = view.columns.beyond_ascii
     long_s = [name for name in beyond if _LONG_S in name]
     words: list[tuple[int, str, list[str]]] = []
     for piece in sorted([piece for piece, begins, ends in pieces if begins and ends]):
         # RE2 has the edge of an ASCII word inside of `éfilter`.
         names = [piece, *[name for name in beyond if piece in name], *(long_s if "s" in piece else ())]
-        words.append((view.count_with(names), piece, names))
+        words.append((view.holders.count_with(names), piece, names))
     words.sort()
     if words:
         expression.rarest = words[0][1]
     allowed: set[int] | None = None
     for _, _, names in words:
         if allowed is None or len(allowed) > _FEW_OF_WORD:
-            allowed = view.files_with(names, allowed)
+            allowed = view.holders.files_with(names, allowed)
     used = 0
     parts = [piece for piece in pieces if not (piece[1] and piece[2])]
     for piece, begins, ends in sorted(parts, key=lambda one: (-len(one[0]), one)):
@@ -124,11 +124,11 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
         if used == _MOST_PIECES or (allowed is not None and left <= _FEW):
             break
         gain = most if allowed is None else int(_IDENTIFIERS_SHARE * left)
-        found = view.files_holding(piece, min(most, gain), begins=begins, ends=ends)
+        found = view.holders.files_holding(piece, min(most, gain), begins=begins, ends=ends)
         if found is not None:
             used += 1
             if "s" in piece:
-                found = found | view.files_with(long_s)
+                found = found | view.holders.files_with(long_s)
             allowed = found if allowed is None else allowed & found
     return allowed
 

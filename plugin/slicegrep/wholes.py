@@ -35,9 +35,11 @@ class Wholes:
         """Only files under `prefix` (and in `only`, where that is given) have a sum."""
         self._parts: list[tuple[bytes, float]] = []
         for key, weight in keys.items():
-            holding = len(view.file_postings(key)[0])
+            holding = len(view.holders.file_postings(key)[0])
             if holding:
-                self._parts.append((view.file_impacts(key), weight * idf(holding, view.file_count) / _IMPACT))
+                self._parts.append(
+                    (view.holders.file_impacts(key), weight * idf(holding, view.file_count) / _IMPACT)
+                )
         among = view.among(prefix, only)
         self.about = self._summed(len(among))
         """By file id, in a unit of its own, and too small by `error` at most; 0 for files that have no sum."""

@@ -59,7 +59,9 @@ class Graph:
             edges = [kept for one in edges if (kept := self._unresolved(one, one.file, row.name))]
             return self._found(edges, [*self._not_by_scip(row.file), *causes], "parser")
         edges, causes = known
-        holding = {file for file in self._view.files_with(self._scip.names(symbol)) if self._is_code(file)}
+        holding = {
+            file for file in self._view.holders.files_with(self._scip.names(symbol)) if self._is_code(file)
+        }
         outside = holding - self._scip.covered
         if not outside:
             return self._found(edges, causes, "scip")

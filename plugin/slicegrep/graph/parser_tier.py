@@ -154,7 +154,7 @@ class ParserTier:
             spelled.add(stem if stem != "index" else posixpath.basename(posixpath.dirname(own.path)) or stem)
         files = [
             file
-            for file in self._view.files_with(spelled) | {row.file}
+            for file in self._view.holders.files_with(spelled) | {row.file}
             if (other := self._view.files[file]) is not None and other.language in LANGUAGES
         ]
         folder = posixpath.dirname(own.path)

@@ -59,7 +59,7 @@ def _used(view: View, names: Collection[str]) -> dict[str, int]:
 def _holding(view: View, name: str) -> int:
     """Return in how many files a name stands, in whatever spelling; of a single word, its other forms count, too."""
     parts = sub_words(name)
-    return len(view.file_postings(stem(parts[0]) if len(parts) == 1 else "=" + joined(name))[0])
+    return len(view.holders.file_postings(stem(parts[0]) if len(parts) == 1 else "=" + joined(name))[0])
 
 
 def _sum(names: Iterable[str], used: Mapping[str, int], definitions: Callable[[str], int]) -> float:
