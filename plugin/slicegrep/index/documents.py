@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from slicegrep import (
+    outline,
+)  # its parsers are loaded when a file is added: a search seldom does, and they take 3 ms
 from slicegrep.index.segment import Document
 from slicegrep.index.texts import read_walked
-from slicegrep.outline import outline
 from slicegrep.roles import HEAD_BYTES, LARGEST_CODE, flags_of, kind_of
 from slicegrep.source import source_of
 from slicegrep.types import Outline
@@ -42,7 +44,7 @@ def add_file(
         builder.add(Document(path, "", frozenset(), *status), None, None)
     else:
         document = Document(path, kind, flags_of(path, head), *status)
-        builder.add(document, source, outline(source) if parsed else Outline(source.language))
+        builder.add(document, source, outline.outline(source) if parsed else Outline(source.language))
 
 
 def add_source(builder: Builder, source: Source) -> None:
@@ -51,7 +53,9 @@ def add_source(builder: Builder, source: Source) -> None:
     kind = kind_of(source.path, 0, head)
     kind = kind if kind in SEARCHED else "docs"
     builder.add(
-        Document(source.path, kind, flags_of(source.path, head), source.size, 0, 0), source, outline(source)
+        Document(source.path, kind, flags_of(source.path, head), source.size, 0, 0),
+        source,
+        outline.outline(source),
     )
 
 

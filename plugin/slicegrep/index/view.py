@@ -8,6 +8,7 @@ from operator import and_
 from typing import TYPE_CHECKING, NamedTuple
 
 from slicegrep.index.columns import Columns, FileRow, FileRows
+from slicegrep.index.documents import add_source
 from slicegrep.index.holders import Holders
 from slicegrep.index.outlines import Outlined
 from slicegrep.index.segment import Bases, Builder, outer_names
@@ -100,8 +101,6 @@ class View:
 
     def plus(self, sources: Iterable[Source]) -> View:
         """Return a view that holds these sources too, by their paths. What is in this view already is not to be among them."""
-        from slicegrep.index.documents import add_source  # noqa: PLC0415 (it loads the parsers)
-
         given = {source.path: source for source in sources}
         builder = Builder()
         for source in given.values():

@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from slicegrep.index.blocks import small
+from slicegrep.index.documents import add_file
 from slicegrep.index.folders import packed, unpacked
 from slicegrep.index.mentions import mentions_of_all, mentions_of_new
 from slicegrep.index.merge import merge_tail
@@ -172,8 +173,6 @@ class Workspace:
                     _remember(store, changes.folders)
             self._tree.accept(changes)
             return
-        from slicegrep.index.documents import add_file  # noqa: PLC0415 (the parsers: 3 ms)
-
         builder = Builder()
         for path, status in changes.new:
             add_file(builder, self._root, path, status)
@@ -190,7 +189,7 @@ class Workspace:
 
     def _build(self, changes: Changes, progress: Callable[[int, int], None] | None) -> None:
         """Write many changes piece by piece, so that a run that is killed is gone on with."""
-        from slicegrep.index.build import build  # noqa: PLC0415 (4 ms, and an index is built once)
+        from slicegrep.index.build import build  # noqa: PLC0415 (1 ms, and an index is built once)
 
         with self._alone():
             self._view = None  # what it keeps could not be overwritten
