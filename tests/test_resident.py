@@ -28,12 +28,12 @@ def warm_rows(home: House, kind: str, count: int) -> list[object]:
 
 
 def state_of(home: House) -> dict[str, bytes]:
-    """Return what is kept for the session, by name, without times."""
+    """Return what is kept for the session, by name, without times and without the size of what has times in it."""
     folder = home.home / "state"
     return {
         os.path.relpath(path, folder): re.sub(rb'"t":[0-9.]+', b"", path.read_bytes())
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.parent.name not in {"plans", "costs"}
+        if path.is_file() and path.parent.name not in {"plans", "costs"} and path.suffix != ".settled"
     }
 
 
