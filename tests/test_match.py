@@ -81,6 +81,11 @@ def test_case_counts_only_on_demand() -> None:
     assert lines(text, "ΣΊΣΥΦΟΣ") == [1, 2]
 
 
+def test_a_match_without_a_length_where_a_line_ends_is_none_twice() -> None:
+    """An edge of a word matches where the line above has ended, too: the search goes on behind it."""
+    assert lines("a b\n\nc\n--\nd", r"\b", r"\B-") == [1, 3, 4, 5]
+
+
 def test_word_edges_are_ascii_unless_the_pattern_is_not() -> None:
     r"""`\b` before a letter with an accent would be nowhere that it is meant."""
     assert lines("l'école est finie\npréécole\n", r"\bécole\b") == [1]
@@ -343,9 +348,11 @@ def test_any_bytes_have_the_lines_of_their_source(data: bytes, regex: str) -> No
         paths_of=lambda *_: [],
         files_untold=set(),
         texts_kept=0,
-        columns=SimpleNamespace(beyond_ascii=[]),
         holders=SimpleNamespace(
-            files_holding=lambda *_, **__: set(), files_with=lambda *_: set(), count_with=lambda _: 0
+            files_holding=lambda *_, **__: set(),
+            files_with=lambda *_: set(),
+            count_with=lambda _: 0,
+            beyond_ascii=lambda _: [],
         ),
     )
     matches = find("/", ["a.py"], [Pattern(regex, regex, literal=True)], view=view)  # type: ignore[arg-type]

@@ -103,12 +103,12 @@ def _holding(expression: Expression, view: View, most: int) -> set[int] | None:
     """
     pieces = {piece for literal in expression.literals for piece in _pieces(literal)}
     pieces = {piece for piece in pieces if len(piece[0]) >= _LEAST_PIECE}
-    beyond = view.columns.beyond_ascii
-    long_s = [name for name in beyond if _LONG_S in name]
+    beyond = view.holders.beyond_ascii
+    long_s = beyond(_LONG_S)
     words: list[tuple[int, str, list[str]]] = []
     for piece in sorted([piece for piece, begins, ends in pieces if begins and ends]):
         # RE2 has the edge of an ASCII word inside of `éfilter`.
-        names = [piece, *[name for name in beyond if piece in name], *(long_s if "s" in piece else ())]
+        names = [piece, *beyond(piece), *(long_s if "s" in piece else ())]
         words.append((view.holders.count_with(names), piece, names))
     words.sort()
     if words:

@@ -157,6 +157,14 @@ class Holders:
             else {n for n, there in enumerate(self._there) if not there}
         )
 
+    def beyond_ascii(self, text: str) -> list[str]:
+        """Return the identifiers with letters beyond ASCII, in lower case, that hold a text: most often none."""
+        return [name for name in self._columns.beyond_ascii if text in name] if text in self._beyond else []
+
+    @cached_property
+    def _beyond(self) -> str:
+        return "\n".join(self._columns.beyond_ascii)
+
     def files_with(self, identifiers: Iterable[str], among: set[int] | None = None) -> set[int]:
         """Return the files (those `among` some, unless that is None) that may hold one of the identifiers, in any spelling: none that does is missing."""
         terms = [term for term in _terms_of(identifiers) if self.file_postings(term)[0]]
