@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from python_scopes import suffix_of
-from slicegrep.annotate import Annotated, annotate, utf16_length
+from slicegrep.annotate import Annotated, annotate
 from slicegrep.outline import enclosing, outline
+from slicegrep.shown import utf16_units
 from slicegrep.types import Source, Symbol
 
 CORE = """\
@@ -304,14 +305,14 @@ def test_the_whole_stays_below_the_limit(core: Path) -> None:
     line = "core.py:8:        return os.environ[key]  # a:3:b"
     text = "\n".join([line] * 10)
     full, short = f"{line} ⟵ Store.fetch 6-8", f"{line} ⟵ Store.fetch"
-    long = utf16_length("\n".join([full] * 10))
+    long = utf16_units("\n".join([full] * 10))
     assert run(text, core, max_length=long + 1).text == "\n".join([full] * 10)
     assert run(text, core, max_length=long).text == "\n".join([short] * 10)
-    names = utf16_length("\n".join([short] * 10))
+    names = utf16_units("\n".join([short] * 10))
     assert run(text, core, max_length=names + 1).text == "\n".join([short] * 10)
     assert run(text, core, max_length=names).text == "\n".join([short] * 9 + [line])
-    assert run(text, core, max_length=utf16_length(text) + 20).text == "\n".join([short] + [line] * 9)
-    assert run(text, core, max_length=utf16_length(text) + 13).text == text
+    assert run(text, core, max_length=utf16_units(text) + 20).text == "\n".join([short] + [line] * 9)
+    assert run(text, core, max_length=utf16_units(text) + 13).text == text
     assert run(text, core, max_length=10).text == text
 
 
@@ -335,9 +336,9 @@ def test_the_limit_counts_utf16_units(tmp_path: Path) -> None:
     write(tmp_path / "a.py", "def f():\n    x = '😀😀😀'\n")
     line = "a.py:2:    x = '😀😀😀'"
     wanted = f"{line} ⟵ f 1-2"
-    assert len(wanted) + 3 == utf16_length(wanted)
-    assert run(line, tmp_path, max_length=utf16_length(wanted) + 1).text == wanted
-    assert run(line, tmp_path, max_length=utf16_length(wanted)).text == f"{line} ⟵ f"
+    assert len(wanted) + 3 == utf16_units(wanted)
+    assert run(line, tmp_path, max_length=utf16_units(wanted) + 1).text == wanted
+    assert run(line, tmp_path, max_length=utf16_units(wanted)).text == f"{line} ⟵ f"
 
 
 def test_at_most_so_many_hits(core: Path) -> None:
@@ -477,4 +478,4 @@ def test_any_output_keeps_every_character_and_gains_only_true_suffixes(
             right = true_suffixes(line, sorted(FILES) if headings else operands, columns=columns)
             assert suffix in right or suffix in {one.rpartition(" ")[0] for one in right}
     assert done.annotated == gained
-    assert done.text == text or utf16_length(done.text) < max_length
+    assert done.text == text or utf16_units(done.text) < max_length

@@ -11,8 +11,9 @@ from slicegrep.engine import read_instead
 from slicegrep.focus import Said, focus_of
 from slicegrep.plan import Plan
 from slicegrep.prepared import Prepared, line_costs
-from slicegrep.render import TEXT_LIMIT, delivery, notice, numbered, utf16_units
+from slicegrep.render import TEXT_LIMIT, delivery, notice, numbered
 from slicegrep.settings import Settings
+from slicegrep.shown import utf16_units
 from slicegrep.source import source_of
 from slicegrep.tokens import estimate
 from slicegrep.types import Source

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from slicegrep.plan import Omitted, Plan, Slice
-from slicegrep.render import delivery, frame, notice, numbered, utf16_units
+from slicegrep.render import delivery, frame, notice, numbered
+from slicegrep.shown import utf16_units
 from slicegrep.source import source_of
 
 SOURCE = source_of("/w/mod.py", b"import os\n\n\ndef f(x):\n\treturn x  \r\n\n\ndef g():\n    pass\n")

@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from slicegrep import outline as parser
-from slicegrep.annotate import utf16_length
 from slicegrep.client_version import client_version
 from slicegrep.hook.call import call_of
 from slicegrep.hook.search_output import answer, outcome, remember
@@ -21,6 +20,7 @@ from slicegrep.hook.searched import after
 from slicegrep.index import let_go, open_view
 from slicegrep.resident.memory import Memory
 from slicegrep.settings import Settings
+from slicegrep.shown import utf16_units
 from slicegrep.types import Outline, Source
 
 CORE = """\
@@ -208,11 +208,11 @@ def test_a_result_never_grows_past_what_the_client_shows(
         text = "\n".join([hit] * count)
         payload = grep(project, text) if tool == "Grep" else bash(project, "grep -rn needle .", text)
         done = outcome(payload, PATIENT, {})
-        if utf16_length(text) > cap - 1_000:
+        if utf16_units(text) > cap - 1_000:
             assert done.answer is None
         elif done.answer is not None:
             new = done.answer["hookSpecificOutput"]["updatedToolOutput"][key]  # type: ignore[index]
-            assert utf16_length(new) < cap - 1_000
+            assert utf16_units(new) < cap - 1_000
             assert [line.partition(" ⟵ ")[0] for line in new.split("\n")] == [hit] * count
 
 
@@ -245,7 +245,7 @@ def test_the_text_beside_stays_under_the_client_s_cap(project: Path) -> None:
     done = outcome(payload, PATIENT, {})
     assert done.answer is not None
     text = done.answer["hookSpecificOutput"]["additionalContext"]  # type: ignore[index]
-    assert 9_300 < utf16_length(text) <= 9_500
+    assert 9_300 < utf16_units(text) <= 9_500
     assert text.count("\n") == done.annotated < done.hits == 900
     assert text.endswith("core.py:6: ⟵ free 5-6")
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from slicegrep.languages import language_of
-from slicegrep.shown import imitates_frame, printable
+from slicegrep.shown import imitates_frame, printable, utf16_units
 from slicegrep.source import SourceOf, read_source
 from slicegrep.types import Source, Symbol
 
-__all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "told_name", "utf16_length"]
+__all__ = ["ARROW", "MOST_HITS", "Annotated", "DefinitionsOf", "Row", "annotate", "told_name"]
 
 ARROW = " ⟵ "
 """What stands between a printed line and the name."""
@@ -104,7 +104,7 @@ def annotate(
     `deadline` (of `time.monotonic`) the text stays as it was. Raises what `definitions_of` raises.
     """
     untouched = Annotated(text, 0, 0, ())
-    room = max_length - 1 - utf16_length(text)
+    room = max_length - 1 - utf16_units(text)
     if room < len(ARROW):
         return untouched
     lines = text.split("\n")
@@ -142,11 +142,6 @@ def _told(qualified: str) -> str:
     if imitates_frame(name):
         return ""
     return name if len(name) <= LONGEST_NAME else "…" + name[1 - LONGEST_NAME :]
-
-
-def utf16_length(text: str) -> int:
-    """Return the length in UTF-16 code units, which is what the client counts."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 class _Claim:
@@ -333,10 +328,10 @@ def _composed(
     chosen = names
     if ranges:
         full = [f"{name} {row.symbol.start}-{row.symbol.end}" for name, row in zip(names, rows, strict=True)]
-        chosen = full if sum(map(utf16_length, full)) <= room else names
+        chosen = full if sum(map(utf16_units, full)) <= room else names
     added = 0
     for row, suffix in zip(rows, chosen, strict=True):
-        room -= utf16_length(suffix)
+        room -= utf16_units(suffix)
         if room < 0:
             break
         lines[row.index] += suffix

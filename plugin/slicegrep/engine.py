@@ -12,6 +12,7 @@ from slicegrep.filemap import file_map
 from slicegrep.pack import Packer, Range, Sums, grow
 from slicegrep.plan import Omitted, Plan, Slice
 from slicegrep.rank import Ranking, rank, rank_unmatched
+from slicegrep.shown import utf16_units
 from slicegrep.tokens import weigh
 
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def _within_text(work: _Work, blank: Plan, best: Range, rest: list[Range]) -> li
     """Return the first of the ranges that the second text can hold, with the lists around them."""
     bare = replace(blank, start=best.start, end=best.end, slices=tuple(_slice(work, one) for one in rest))
     room: float = render.TEXT_LIMIT - LIST_UNITS - OMISSION_UNITS * (LISTED + blank.raised)
-    room -= render.utf16_units(render.frame(bare))
+    room -= utf16_units(render.frame(bare))
     kept: list[Range] = []
     for one in rest:
         units = work.prepared.unit_sums.of(one.start, one.end)

@@ -13,7 +13,7 @@ from slicegrep.lexicon import Lexicon
 from slicegrep.pack import Sums, atoms_of
 from slicegrep.pieces import HUNDREDTHS
 from slicegrep.places import Places
-from slicegrep.render import utf16_units
+from slicegrep.shown import utf16_units
 from slicegrep.tokens import LEAN, in_hundredths, weigh
 from slicegrep.weights import WEIGHTS
 

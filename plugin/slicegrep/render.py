@@ -8,18 +8,13 @@ from slicegrep.plan import Omitted, Plan, Slice  # noqa: TC001 (as above)
 from slicegrep.shown import printable
 from slicegrep.types import Source  # noqa: TC001 (as above)
 
-__all__ = ["TEXT_LIMIT", "delivery", "frame", "notice", "numbered", "utf16_units"]
+__all__ = ["TEXT_LIMIT", "delivery", "frame", "notice", "numbered"]
 
 TEXT_LIMIT = 9_500
 """UTF-16 code units of one text. The client saves a context over 10,000 to a file and shows 2 kB of it."""
 LONGEST_PATH = 600
 LONGEST_NAME = 80
 """Characters. What is longer loses its beginning, which tells least."""
-
-
-def utf16_units(text: str) -> int:
-    """Return the length of a text in UTF-16 code units, as the client counts it."""
-    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def numbered(lines: Sequence[str], start: int, end: int) -> str:

@@ -1,10 +1,10 @@
-"""How a name that a repository chose is shown: on one line, and nothing in it that is obeyed or cannot be seen."""
+"""How a name that a repository chose is shown: on one line, nothing in it that is obeyed or cannot be seen; and how long a text is."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["imitates_frame", "printable"]
+__all__ = ["imitates_frame", "printable", "utf16_units"]
 
 _CONTROLS = (*range(32), *range(0x7F, 0xA0))
 _LINE_ENDS = (0x2028, 0x2029)
@@ -46,3 +46,8 @@ def imitates_frame(text: str) -> bool:
     """Whether a text holds what could end the frame that the client puts around a hook's text, or pass for another one."""
     small = text.lower()
     return any(mark in small for mark in _FRAME_MARKS) and _FRAME.search(small) is not None
+
+
+def utf16_units(text: str) -> int:
+    """Return the length of a text in UTF-16 code units, as the client counts it."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2

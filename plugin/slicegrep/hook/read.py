@@ -16,7 +16,7 @@ from slicegrep.hook.counted import record_shown
 from slicegrep.languages import language_of
 from slicegrep.plan import Plan  # noqa: TC001 (as above)
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
-from slicegrep.shown import imitates_frame
+from slicegrep.shown import imitates_frame, utf16_units
 from slicegrep.source import read_source, shown_as_is
 from slicegrep.types import Source  # noqa: TC001 (as above)
 
@@ -120,7 +120,7 @@ def after(call: Call, settings: Settings, *, source_of: SourceOf | None = None) 
     if not _was_read(call, plan, source, real):
         return None
     text = render.delivery(plan, source)
-    if render.utf16_units(text) >= render.TEXT_LIMIT + 1:
+    if utf16_units(text) >= render.TEXT_LIMIT + 1:
         return None
     costs = note.get("costs")
     row: dict[str, object] = {

@@ -8,14 +8,14 @@ import time
 from collections.abc import Iterator, Mapping, Sequence  # noqa: TC003 (importing typing to hide it costs 3 ms)
 from dataclasses import dataclass
 
-from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, told_name, utf16_length
+from slicegrep.annotate import ARROW, Annotated, DefinitionsOf, Row, annotate, told_name
 from slicegrep.client_version import REPLACES_OUTPUT, client_version
 from slicegrep.home import home_folder
 from slicegrep.references import find_references
 from slicegrep.search_command import SearchCommand, search_command
 from slicegrep.search_roots import search_roots
 from slicegrep.settings import Settings  # noqa: TC001 (as above)
-from slicegrep.shown import imitates_frame, printable
+from slicegrep.shown import imitates_frame, printable, utf16_units
 from slicegrep.types import Source, Symbol  # noqa: TC001 (as above)
 
 TYPE_CHECKING = False  # as above
@@ -168,7 +168,7 @@ def _searched(payload: Mapping[str, object], environment: Mapping[str, str]) -> 
     found = search_command(line, powershell=_SHELLS[tool])
     if found is None or not found.numbers:
         return None
-    room = _MOST_BASH - utf16_length(_text(response.get("stderr")))
+    room = _MOST_BASH - utf16_units(_text(response.get("stderr")))
     return _Searched(response, "stdout", text, line, _roots(payload, found, environment), found, room)
 
 
@@ -187,7 +187,7 @@ def _related(done: Annotated, environment: Mapping[str, str], deadline: float) -
 
 def _replaced(searched: _Searched, done: Annotated, block: str) -> Outcome:
     text = f"{done.text}\n{block}" if block else done.text
-    if utf16_length(text) >= searched.max_length:
+    if utf16_units(text) >= searched.max_length:
         text = done.text
     changed = {**searched.response, searched.key: text} if done.annotated else None
     said = _specific("updatedToolOutput", changed) if changed is not None else None
@@ -198,15 +198,15 @@ def _beside(searched: _Searched, done: Annotated, block: str) -> Outcome:
     """Tell the definitions in a text of their own, for clients that let no hook change a result."""
     label = printable(" ".join(searched.label[:100].split()))
     lines = [f"slicegrep: the definitions around the hits of `{label}` (path:line: ⟵ name start-end)"]
-    room = _MOST_CONTEXT - utf16_length(lines[0])
+    room = _MOST_CONTEXT - utf16_units(lines[0])
     for row in done.rows:
         line = _context_line(row)
-        room -= utf16_length(line) + 1
+        room -= utf16_units(line) + 1
         if room <= 0:
             break
         lines.append(line)
     told = len(lines) - 1
-    if block and utf16_length(block) + 1 < room:
+    if block and utf16_units(block) + 1 < room:
         lines.append(block)
     text = "\n".join(lines)
     if imitates_frame(text):  # a file's name can be any text
