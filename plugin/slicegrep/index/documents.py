@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from slicegrep import outline  # whole: its parsers (3 ms) are loaded when a file is added
 from slicegrep.index.segment import Document
 from slicegrep.index.texts import read_walked
 from slicegrep.roles import HEAD_BYTES, LARGEST_CODE, flags_of, kind_of
@@ -42,7 +41,7 @@ def add_file(
         builder.add(Document(path, "", frozenset(), *status), None, None)
     else:
         document = Document(path, kind, flags_of(path, head), *status)
-        builder.add(document, source, outline.outline(source) if parsed else Outline(source.language))
+        builder.add(document, source, _outlined(source) if parsed else Outline(source.language))
 
 
 def add_source(builder: Builder, source: Source) -> None:
@@ -53,8 +52,14 @@ def add_source(builder: Builder, source: Source) -> None:
     builder.add(
         Document(source.path, kind, flags_of(source.path, head), source.size, 0, 0),
         source,
-        outline.outline(source),
+        _outlined(source),
     )
+
+
+def _outlined(source: Source) -> Outline:
+    from slicegrep.outline.build import outline  # noqa: PLC0415 (the parsers: 3 ms, and a search seldom adds a file)
+
+    return outline(source)
 
 
 def _head(source: Source) -> bytes:
