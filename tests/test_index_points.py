@@ -206,7 +206,7 @@ def test_a_database_that_is_held_is_not_waited_for(root: Path) -> None:
         db.execute("BEGIN EXCLUSIVE")
         began = time.monotonic()
         assert looked_up(root) == {}
-        assert time.monotonic() - began < 1
+        assert time.monotonic() - began < 4  # SQLite itself waits 5
 
 
 def test_beside_a_process_that_edits_all_the_time(root: Path) -> None:

@@ -80,6 +80,15 @@ def slow_file(folder: Path) -> str:
     return "slow.py"
 
 
+def at_work(server: ByHand) -> list[int]:
+    """Wait until a process below the server is past its start, a second of processor time; returns all below it."""
+    until = time.monotonic() + 30
+    while max((below := descendants(server.process.pid)).values(), default=0.0) < 1:
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    return list(below)
+
+
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     """Return a project of the test's own."""
@@ -603,15 +612,13 @@ def test_the_end_of_input_ends_it_with_all_that_it_started(home: Path, project: 
     server = ByHand(home, project)
     server.answer(server.call("file_map", path="shop/pay.py"))
     server.call("file_map", path=name)
-    time.sleep(0.5)
-    below = list(descendants(server.process.pid))
-    assert below
+    below = at_work(server)
     begun = time.monotonic()
     code, out, err = server.end()
     assert (code, err) == (0, b"")
     assert all("error" in json.loads(line) for line in out.splitlines())  # of the call, if anything
-    assert time.monotonic() - begun < 2
-    assert not still_there(below, seconds=1)
+    assert time.monotonic() - begun < 3
+    assert not still_there(below, seconds=2)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
@@ -620,12 +627,10 @@ def test_a_signal_ends_it_with_all_that_it_started(home: Path, project: Path, nu
     name = slow_file(project)
     server = ByHand(home, project)
     server.call("file_map", path=name)
-    time.sleep(1)
-    below = list(descendants(server.process.pid))
-    assert below
+    below = at_work(server)
     server.process.send_signal(number)
-    assert server.process.wait(2) == -number
-    assert not still_there(below, seconds=1)
+    assert server.process.wait(3) == -number
+    assert not still_there(below, seconds=2)
     server.end()
 
 

@@ -66,7 +66,7 @@ def test_half_open_connections_shut_nobody_out(tmp_path: Path) -> None:
             one.sendall(HALF_HEAD)
         begun = time.monotonic()
         assert served.call("code.enclosing", ONE)[0] == 200
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < 6  # half a head is given up after 10
         assert served.stop() == 0
         lines = served.log.read_text().splitlines()
         assert len(lines) < 40
@@ -291,7 +291,7 @@ def test_a_lane_whose_threads_are_held_refuses_at_once_until_one_is_free() -> No
     go, begun = threading.Event(), []
 
     async def scenario() -> list[str]:
-        desk = Desk(seconds=0.2)
+        desk = Desk(seconds=1.0)
 
         async def call(work: Callable[[], Any], lane: Lane = Lane.SEARCH) -> None:
             with desk.place() as place:
@@ -305,7 +305,7 @@ def test_a_lane_whose_threads_are_held_refuses_at_once_until_one_is_free() -> No
             await outcome(call(int, Lane.GRAPH)),
             await outcome(call(int, Lane.QUICK)),
         ]
-        assert time.monotonic() - started < 0.2
+        assert time.monotonic() - started < 0.9
         go.set()
         for _ in range(500):
             if (last := await outcome(call(int))) == "done":

