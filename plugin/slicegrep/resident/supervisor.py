@@ -70,7 +70,7 @@ class Supervisor:
         self._nice = os.getpriority(os.PRIO_PROCESS, 0)
         self._selector = selectors.DefaultSelector()
         self._workers: list[_Worker] = []
-        """The last one was used last, so that its caches are the warmest: it comes first."""
+        """The oldest first: it has answered most, so it keeps most of the files that may be asked for."""
         self._waiting: deque[socket.socket] = deque()
         self._leaving = 0.0
         self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -176,7 +176,7 @@ class Supervisor:
 
     def _hand_out(self) -> None:
         while self._waiting:
-            worker = next((one for one in reversed(self._workers) if not one.busy), None)
+            worker = next((one for one in self._workers if not one.busy), None)
             if worker is None and len(self._workers) < MOST_WORKERS:
                 with suppress(OSError):  # no process or memory left for another one: the others go on
                     worker = self._fork()
@@ -192,8 +192,6 @@ class Supervisor:
             connection.close()
             worker.busy = True
             worker.used = time.monotonic()
-            self._workers.remove(worker)
-            self._workers.append(worker)
 
     def _hear(self, worker: _Worker) -> None:
         """Listen to a worker: it is free, it was told to leave, or it ended."""
@@ -237,7 +235,7 @@ class Supervisor:
                 os._exit(1)
         theirs.close()
         worker = _Worker(pid, mine, used=time.monotonic())
-        self._workers.insert(0, worker)
+        self._workers.append(worker)
         self._selector.register(mine, selectors.EVENT_READ, worker)
         return worker
 
@@ -248,7 +246,7 @@ class Supervisor:
                 worker.lost = True
                 with suppress(OSError):
                     os.kill(worker.pid, signal.SIGKILL)
-        for worker in self._workers[:-1]:
+        for worker in self._workers[1:]:
             if not worker.busy and now - worker.used > SPARE_SECONDS:
                 with suppress(OSError):
                     worker.channel.shutdown(socket.SHUT_WR)  # it ends, which is heard
