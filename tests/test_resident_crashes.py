@@ -363,7 +363,7 @@ def test_what_is_counted_outlives_the_engine(faulty: House) -> None:
 
 
 def test_who_asks_while_a_delivery_is_counted_goes_to_another_worker(faulty: House) -> None:
-    """A large file takes long to count; nobody waits for it."""
+    """A large file takes long to count; nobody waits for it. Then the first worker answers again: it keeps more of the files."""
     counted = faulty.root / "plugin" / "slicegrep" / "hook" / "counted.py"
     text = counted.read_text("utf-8")
     mark = "            write(exact_encoder(vocabulary))\n"
@@ -372,15 +372,20 @@ def test_who_asks_while_a_delivery_is_counted_goes_to_another_worker(faulty: Hou
     counted.write_text(text.replace(mark, f"            {slow}{mark}"), "utf-8")
     core = faulty.file("core.py", large_module())
     engine = faulty.start()
+    (first,) = until(lambda: faulty.workers(engine), "a worker")
     with asked(faulty, "post-search", found_in(faulty, core)) as connection:
         assert connection.recv(1 << 16).startswith(b"ok ")
         assert connection.recv(1) == b"", "the answer is whole before it is counted"
     for _ in range(3):
         assert faulty.ask("pre-read", ASKING)[0] == "answered"
     assert faulty.rows("annotate") == []
-    assert len(faulty.workers(engine)) == 2
+    (second,) = set(faulty.workers(engine)) - {first}
     (faulty.folder / "go").touch()
     until(lambda: faulty.rows("annotate"), "its row")
+    time.sleep(0.3)  # it says that it is free after that
+    os.kill(second, signal.SIGSTOP)
+    assert faulty.ask("pre-read", ASKING)[0] == "answered"
+    os.kill(second, signal.SIGCONT)
 
 
 def test_an_engine_whose_socket_was_removed_leaves(home: House) -> None:
