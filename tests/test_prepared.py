@@ -174,6 +174,20 @@ def test_words_of_a_long_line_are_looked_at_in_part() -> None:
     assert set(lexicon.parts) == {"x", "at"}
 
 
+def test_words_beyond_ascii_are_words_beside_others() -> None:
+    """Most lines hold none, and are looked at in a shorter way: it finds the same."""
+    lexicon = Lexicon(["naïve = größe_2 + _x9", "_x9 = 2x + plain"], [])
+    assert lexicon.at == {"naïve": [0], "größe_2": [0], "_x9": [0, 1], "x": [1], "plain": [1]}
+
+
+def test_a_line_costs_the_same_when_it_was_met_before() -> None:
+    """What was weighed is remembered by the line, with its number aside."""
+    lines = ["value = other + 1", "", "x" * 300, "value = other + 1"]
+    first = line_costs(source_of("a.py", "\n".join(lines).encode()))
+    again = line_costs(source_of("b.py", "\n".join(lines).encode()))
+    assert first == again
+
+
 def test_stems_are_found_by_beginnings_and_parts() -> None:
     """Each once, whole, and none across two."""
     lexicon = Lexicon(["parser parse_it reparse sparse"], ["parsed"])
