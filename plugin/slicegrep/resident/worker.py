@@ -81,7 +81,11 @@ def work(channel: socket.socket, place: Place, identities: Identities) -> NoRetu
 
     def tidy_up() -> None:
         memory.settle()
-        gc.collect()
+        # Of the youngest, where what an event left is: after 50 searches 931 objects (all: 937) in 0.4 to 8 ms, in place of 120
+        # to 180 for all, in which a call would come to a worker that knows no file. No cycle holds what is kept of files.
+        gc.collect(0)
+        if _resident() - before > place.most_memory:
+            gc.collect()
         if _resident() - before > place.most_memory:
             channel.shutdown(socket.SHUT_RD)  # what was handed over by now is answered, then it ends
 
