@@ -56,11 +56,12 @@ def everything_below(folder: Path) -> dict[str, tuple[int, bytes]]:
     for above, folders, names in os.walk(folder):
         for name in (*folders, *names):
             path = Path(above, name)
-            status = path.lstat()
-            data = os.readlink(path).encode() if stat.S_ISLNK(status.st_mode) else b""
-            if stat.S_ISREG(status.st_mode):
-                data = path.read_bytes()
-            found[str(path.relative_to(folder))] = stat.S_IMODE(status.st_mode), data
+            with suppress(FileNotFoundError):  # an engine is at work there
+                status = path.lstat()
+                data = os.readlink(path).encode() if stat.S_ISLNK(status.st_mode) else b""
+                if stat.S_ISREG(status.st_mode):
+                    data = path.read_bytes()
+                found[str(path.relative_to(folder))] = stat.S_IMODE(status.st_mode), data
     return found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -243,6 +244,7 @@ def test_nothing_of_the_clients_secrets_stays_behind(world: World) -> None:
     assert received.code == 0
     for folder, _, names in os.walk(world.data):
         for name in names:
-            content = (Path(folder) / name).read_bytes()
-            assert b"sk-ant-made-up" not in content
-            assert b"MESSAGING_TOKEN" not in content
+            with suppress(FileNotFoundError):  # an engine is at work there
+                content = (Path(folder) / name).read_bytes()
+                assert b"sk-ant-made-up" not in content
+                assert b"MESSAGING_TOKEN" not in content
