@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -23,7 +24,10 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass, field
+from itertools import product
+from keyword import kwlist
 from pathlib import Path
+from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -33,6 +37,7 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 SESSION = "3c1d9a52-6c1e-4a55-9a1e-0f4f3b1c2d3e"
 KNOWING_SECONDS = 4.0
 """Without a call, in which the engine completes what it knows of the files that it has just seen."""
+NAME = re.compile(rf"\b(?!(?:{'|'.join(kwlist)})\b)[a-z_]{{4,}}\b")
 SHELL_CASE, PYTHON_CASE = "sh -c :", "python -I -S -c pass"
 
 
@@ -193,15 +198,33 @@ def working_cases(workshop: Workshop) -> list[Case]:
     fresh = workshop.folder / "fresh.py"
     text = source.read_text("utf-8")
 
-    def written_anew() -> None:
+    def edited_anew() -> None:
         anew()
         fresh.write_text(f"{text}# {time.time_ns()}\n", "utf-8")
+
+    endings = ("".join(pair) for pair in product(ascii_lowercase, repeat=3))
+
+    def written_anew() -> None:
+        """Write a file in which every name is new, and so is nearly every line."""
+        anew()
+        ending = next(endings)
+        fresh.write_text(NAME.sub(lambda name: f"{name[0]}_{ending}", text), "utf-8")
 
     cold = {**variables, "SLICEGREP_RESIDENT": "off", "CLAUDE_PLUGIN_ROOT": str(REPOSITORY)}
     unknown = payload("PreToolUse", "Read", {"file_path": str(fresh)})
     found = hits(50, 4)
     return [
         Case("read: warm", "pre-read", before, 25.0, variables, anew, prints=True, warm=True),
+        Case(
+            "read: warm, edited file",
+            "pre-read",
+            unknown,
+            25.0,
+            variables,
+            edited_anew,
+            prints=True,
+            warm=True,
+        ),
         Case(
             "read: warm, new file", "pre-read", unknown, 25.0, variables, written_anew, prints=True, warm=True
         ),
