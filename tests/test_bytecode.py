@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import resource
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from launcher_stand import REPOSITORY, SESSION, line, payload_of
+from slicegrep.bytecode import mend
 
 KEY = (REPOSITORY / "plugin" / "requirements.key").read_text("utf-8").strip()
 SITE = next(path for path in sys.path if path.endswith("site-packages"))
@@ -129,3 +131,18 @@ def test_a_command_starts_after_a_full_disk(home: Path) -> None:
     command(home)
     status, out, error = command(home)
     assert (status, error) == (0, b""), out
+
+
+def test_wherever_it_was_cut_it_is_known(tmp_path: Path) -> None:
+    """What Python says of it depends on the place: also "EOF read where object expected"."""
+    code = marshal.dumps(
+        compile((REPOSITORY / "plugin/slicegrep/hook/cold.py").read_text(), "cold.py", "exec")
+    )
+    said = set()
+    for end in range(len(code)):
+        with pytest.raises((EOFError, ValueError, TypeError)) as failure:
+            marshal.loads(code[:end])
+        said.add(str(failure.value))
+        assert mend(failure.value, str(tmp_path)), said
+    assert len(said) > 1
+    assert not mend(ValueError("not of byte code"), str(tmp_path))

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import math
 import re
 import subprocess
 import sys
 import tracemalloc
+import weakref
 from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
@@ -264,3 +266,19 @@ def test_definitions_come_from_an_index_that_holds_this_very_content(tmp_path: P
     }
     source = read_source(str(tree.resolve() / "same.py"))
     assert source is not None and prepared_of(source, home).outline.symbols == OUTLINE.symbols
+
+
+def test_no_cycle_holds_what_is_kept_of_a_file() -> None:
+    """The engine's workers collect the youngest objects alone: what they drop must go by itself."""
+    gc.collect()
+    gc.disable()
+    try:
+        made = prepared_of(
+            source_of("a.py", b"def one():\n    return two(1)\n\n\ndef two(n):\n    return n\n")
+        )
+        made.complete()
+        held = [weakref.ref(made.places), weakref.ref(made.lexicon), weakref.ref(made)]
+        del made
+        assert [ref() for ref in held] == [None, None, None]
+    finally:
+        gc.enable()

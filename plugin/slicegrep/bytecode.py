@@ -15,11 +15,11 @@ def mend(error: BaseException, prefix: str | None) -> bool:
     Until 3.13.0 Python takes a write that came up short, on a disk that is nearly full or at a limit on file sizes, for a
     whole one, and every later import of that module fails. What is deleted is made anew by the next imports.
     """
-    if (
-        prefix is None
-        or not isinstance(error, (EOFError, ValueError, TypeError))
-        or "marshal" not in str(error)
-    ):
+    # "EOF read where object expected" and two more; "bad marshal data (...)" of the others.
+    cut = isinstance(error, EOFError) or (
+        isinstance(error, (ValueError, TypeError)) and "marshal" in str(error)
+    )
+    if prefix is None or not cut:
         return False
     for folder, _, names in os.walk(prefix):
         for name in names:

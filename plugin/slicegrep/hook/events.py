@@ -52,7 +52,7 @@ class Event:
     def __init__(self, name: str, data: bytes, environment: Mapping[str, str]) -> None:
         self.name = name
         self.later: list[Callable[[], None]] = []
-        """Work that nobody waits for: exact counting. To be called by who has given the answer away; may raise anything."""
+        """Work that nobody waits for: notes for the focus, exact counting. To be called by who has given the answer away; may raise anything."""
         self._data = data
         self._environment = environment
         self._call: Call | None = None

@@ -44,12 +44,12 @@ def after(
     def note() -> None:
         add_recent(call, search_output.remember(payload))
 
+    if annotating and call.warm:
+        call.later.append(note)
     with suppress(OSError):  # a full disk: the answer matters more than our notes
         if done.hits or done.late:
             _record(call, done, started)
-        if call.warm:
-            call.later.insert(0, note)  # the next read asks for it, nobody waits for the count
-        else:  # a process of its own would start another one for it
+        if note not in call.later:  # a process of its own would perhaps start another one for it
             note()
     return done.answer
 

@@ -78,7 +78,9 @@ class Memory(Kept):
         found = self._sources.get(path)
         if found is None or found[0] != data:
             found = data, source_of(path, data)
-            self._sources.put(path, found, 2 * len(data) + LINE_BYTES * len(found[1].lines))
+            # A line with one character beyond the BMP takes four bytes for each of its own.
+            size = len(data) * (2 if data.isascii() else 5)
+            self._sources.put(path, found, size + LINE_BYTES * len(found[1].lines))
         return found[1]
 
     def conversation_of(self, call: Call) -> Conversation:

@@ -29,7 +29,7 @@ MOST_WAITING = 100
 """Connections that wait for a worker. Who comes then is sent away at once, and does the work itself, as who has waited for
 a fifth of its time does (`ask.PATIENCE`)."""
 SPARE_SECONDS = 60.0
-"""After which a worker that nobody needed ends, but for the last one."""
+"""After which a worker that nobody needed ends, but for the oldest."""
 LOOK_SECONDS = 30.0
 """Between two looks at whether the engine is still wanted: its socket, and the code that it runs."""
 LOST_SECONDS = 90.0
