@@ -142,3 +142,17 @@ def test_the_first_files_are_the_best_of_all(large: View, asked: str) -> None:
     for file in range(len(large.files)):
         assert (scores.of(file) > 0) == (file in holding)
         assert file in told or scores.of(file) <= last
+
+
+def test_equal_files_come_in_the_order_of_their_paths() -> None:
+    """Ids depend on which process of a build was quicker: two indexes of one tree say the same."""
+    text = b"def settle(bill):\n    return bill.paid\n"
+    sources = [source_of(f"part{number:03}/till.py", text) for number in range(400)]
+    query = query_of("settle")
+    told = []
+    for given in (sources, sources[::-1], sources[200:] + sources[:200]):
+        view = view_of(given)
+        scores = score_files(view, query, keys_of(query))
+        told.append([view.columns.paths[one.id] for one in scores.files])
+    assert told[0] == told[1] == told[2]
+    assert told[0] == sorted(told[0])

@@ -89,6 +89,9 @@ def score_files(
     about = wholes.about
     said = _Said(facts, keys, query)
     factors, label = facts.factors if query.wants_tests else facts.lowered, view.columns.label
+    name = (
+        view.columns.paths
+    )  # of equal files the first by path: ids depend on which process was quicker at the index
     paths = said.of_paths(facts, about)
     exact = _exact(view, query, about)
 
@@ -105,7 +108,7 @@ def score_files(
         ]
 
     likely, least = wholes.likely(factors, label, MOST_FILES)
-    first = sorted({*likely, *by_path(least)}, key=lambda at: (-worth(at), at))[:MOST_FILES]
+    first = sorted({*likely, *by_path(least)}, key=lambda at: (-worth(at), name[at]))[:MOST_FILES]
     looked = set(first)
     looked.update(file for file, _ in exact.values())
     twins = {at for at in looked if facts.platform(at)} if PLATFORMS.isdisjoint(query.names) else ()
@@ -124,7 +127,7 @@ def score_files(
         at: weighed(at, value + paths.get(at, 0.0) + NAMED * names.get(at, 0.0))
         for at, value in known.items()
     }
-    best = set(sorted(looked, key=scores.__getitem__, reverse=True)[:LOOKED_AT])
+    best = set(sorted(looked, key=lambda at: (-scores[at], name[at]))[:LOOKED_AT])
     said.refine(named, names, best, view)
     names = _most(named.values())
     facts.look_up({part for at in best for part in facts.names(at)[1]})
@@ -137,14 +140,14 @@ def score_files(
             return scores.get(at, 0.0)
         return weighed(at, of_text(at) + paths.get(at, 0.0))
 
-    ranked = sorted([(-score, at) for at, score in scores.items()])
+    ranked = sorted([(-score, name[at], at) for at, score in scores.items()])
     # A file that was not looked into can pass the last of the first by CENTRAL at most.
     floor = (-ranked[FIRST_FILES - 1][0] - CENTRAL) * wholes.scale - wholes.error if least else 0.0
     if least > floor:
         others = {at for at, value in enumerate(about) if value > floor}.union(by_path(floor)) - looked
-        ranked = sorted([*ranked, *[(-score_of(at), at) for at in others]])
+        ranked = sorted([*ranked, *[(-score_of(at), name[at], at) for at in others]])
     return Scores(
-        tuple([FileScore(at, -score) for score, at in ranked]),
+        tuple([FileScore(at, -score) for score, _, at in ranked]),
         score_of,
         chunks,
         {symbol: share for symbol, (_, share) in named.items()},
