@@ -76,8 +76,8 @@ def test_the_commands_are_these() -> None:
         "bin/slicegrep index --remove .",
         "PATH=\"$PWD/plugin/shims/bin:$PATH\" grep -rn 'def language_of' plugin/slicegrep",
         "bin/slicegrep index --scip tests/cases/scip_python/index.scip tests/cases/scip_python",
-        "bin/slicegrep serve --new-token me",
-        "bin/slicegrep serve --namespace slicegrep=. --port 8737",
+        "TOKEN=$(bin/slicegrep serve --new-token me)",
+        "bin/slicegrep serve --namespace slicegrep=. --port 8737 &",
         CURL,
         'claude mcp add slicegrep -- "$PWD/bin/slicegrep" mcp',  # run by tests/client/test_client_mcp.py
         "bin/slicegrep setup --remove",
@@ -159,9 +159,9 @@ def test_a_scip_index_is_taken_in(clone: Path, ready: Path) -> None:
 
 def test_a_server_answers_curl_and_the_client(clone: Path, ready: Path) -> None:
     """A token made, a server started on a free port, one call by curl and one by the Python that is shown."""
-    token = run(COMMANDS[12], clone, ready).stdout.strip()
+    token = run(f'{COMMANDS[12]}; printf %s "$TOKEN"', clone, ready).stdout
     serve = subprocess.Popen(
-        ["sh", "-c", "exec " + COMMANDS[13].replace("--port 8737", "--port 0")],
+        ["sh", "-c", "exec " + COMMANDS[13].removesuffix(" &").replace("--port 8737", "--port 0")],
         cwd=clone,
         env=bare_environment(ready),
         stdout=subprocess.PIPE,
