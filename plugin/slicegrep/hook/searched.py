@@ -44,13 +44,15 @@ def after(
     def note() -> None:
         add_recent(call, search_output.remember(payload))
 
+    # Before the count: the next read asks for it. A process of its own would perhaps start another one to do it later.
     if annotating and call.warm:
         call.later.append(note)
-    with suppress(OSError):  # a full disk: the answer matters more than our notes
-        if done.hits or done.late:
-            _record(call, done, started)
-        if note not in call.later:  # a process of its own would perhaps start another one for it
+    else:
+        with suppress(OSError):  # a full disk: the answer matters more than our notes
             note()
+    if done.hits or done.late:
+        with suppress(OSError):  # as above
+            _record(call, done, started)
     return done.answer
 
 
